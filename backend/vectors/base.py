@@ -1,0 +1,72 @@
+"""What the backend asks of an encoder and of a vector store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors of unit length."""
+
+    @property
+    def name(self) -> str:
+        """What tells this encoder's vectors from another's; stored beside them."""
+
+    @property
+    def dimension(self) -> int:
+        """Number of columns of every vector."""
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Returns one row per text, in order, float32 of unit length; a text longer than the model reads is cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A stored vector near the one asked for; `score` is the cosine similarity, -1 to 1."""
+
+    id: str
+    score: float
+
+
+class Index(Protocol):
+    """Named collections of vectors, each written by one job and never again after that job's commit."""
+
+    @property
+    def max_results(self) -> int:
+        """The most neighbours that one read returns."""
+
+    def create(self, collection: str, *, kind: str, encoder: str, dimension: int) -> None:
+        """Makes an empty collection; one that exists already is emptied."""
+
+    def add(self, collection: str, ids: Sequence[str], labels: Sequence[str], vectors: Vectors) -> None:
+        """Adds rows to a collection that is being written."""
+
+    def nearest(
+        self, collection: str, vector: NDArray[np.float32], *, limit: int, labels: Sequence[str] = ()
+    ) -> list[Neighbour]:
+        """The nearest rows, best first, ties by id; with labels, only rows of these.
+
+        Raises IndexNotReady when the collection is not there, StoreUnreachable when the store does not answer.
+        """
+
+    def read(self, collection: str, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The stored vectors of these ids; what is not stored is not in the result."""
+
+    def ids(self, collection: str) -> Iterator[str]:
+        """Every id of a collection, in no order."""
+
+    def collections(self) -> dict[str, int]:
+        """All collections of this product with their sizes."""
+
+    def drop(self, collection: str) -> None:
+        """Removes a collection; one that is not there is no error."""
+
+    def version(self) -> str:
+        """Name and version of the vector store, for people."""
