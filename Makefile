@@ -1,0 +1,107 @@
+# One command each: `make run` serves the demo, `make test` checks everything. Both set up what they need, and
+# both can be run again. Wanted beforehand: Python 3.11 or newer, git, make.
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check setup browser demo bench constraints clean
+
+BIN := .venv/bin
+STAMP := .venv/.set-up
+
+# Where `make run` keeps its store: in the checkout, unless the environment or .env names another place.
+ATTEST_HOME ?= $(if $(shell grep -sE '^ *(export +)?ATTEST_HOME=' .env),,$(CURDIR)/.attest)
+WITH_HOME := $(if $(ATTEST_HOME),ATTEST_HOME='$(ATTEST_HOME)')
+
+help:
+	@echo 'make run          load the demo graph and serve it (PORT=8600 for another port, ATTEST_HOME=DIR for another store)'
+	@echo 'make test         format, lint, types, then all tests (ARGS="-k walk" to choose)'
+	@echo 'make check        only format, lint and types'
+	@echo 'make bench        measure, and print the tables (ARGS are passed on)'
+	@echo 'make demo         make the demo graph again from its script'
+	@echo 'make setup        only the environment, in .venv; PYTHON=... to choose the interpreter'
+	@echo 'make constraints  resolve the pinned versions again (needs a network)'
+	@echo 'make clean        remove the environment and the caches; a store in .attest stays'
+
+run: $(STAMP)
+	@echo 'Loading the demo graph (what is already there is left alone) ...'
+	@$(WITH_HOME) $(BIN)/attest load demo/first demo/second --dataset demo
+	@$(WITH_HOME) $(BIN)/attest serve $(if $(PORT),--port '$(PORT)')
+
+test: check browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+
+check: $(STAMP)
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+demo: $(STAMP)
+	$(BIN)/python demo/build.py
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+constraints: $(STAMP)
+	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --fork-strategy fewest \
+	  --upgrade --no-header --quiet --output-file constraints.txt
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+setup: $(STAMP)
+
+# The interpreter is the first that is new enough and can make an environment. (A name on the PATH may be a shim that
+# runs nothing, so each is tried.) The installer is uv where there is one or pip can bring it, else pip.
+$(STAMP): pyproject.toml constraints.txt
+	@set -eu; \
+	uv=$$(command -v uv || true); found=; bare=; \
+	for name in $(PYTHON) python3.13 python3.12 python3.11 python3; do \
+	  path=$$($$name -c 'import sys; print(sys.executable if sys.version_info >= (3, 11) else "")' 2>/dev/null) || continue; \
+	  [ -n "$$path" ] || continue; \
+	  if [ -n "$$uv" ] || "$$path" -c 'import ensurepip, venv' 2>/dev/null; then found=$$path; break; fi; \
+	  bare=$${bare:-$$path}; \
+	done; \
+	if [ -z "$$found" ] && [ -n "$$bare" ]; then \
+	  package=$$("$$bare" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
+	  echo "The venv module is missing, so $$bare cannot make an environment." >&2; \
+	  echo "On Debian and Ubuntu: apt-get install $$package. Then run make again." >&2; \
+	  exit 1; \
+	fi; \
+	if [ -z "$$found" ]; then \
+	  echo 'Python 3.11 or newer is missing: none of python3.13, python3.12, python3.11 and python3 is one.' >&2; \
+	  echo 'Install it (Debian 12 and later: apt-get install python3 python3-venv) or name one: make PYTHON=...' >&2; \
+	  exit 1; \
+	fi; \
+	echo "Setting up .venv with $$("$$found" --version)."; \
+	echo 'The first time this fetches a few gigabytes, most of it PyTorch, and takes some minutes ...'; \
+	if ! $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	  rm -rf .venv; \
+	  if [ -n "$$uv" ]; then "$$uv" venv --quiet --python "$$found" .venv; else "$$found" -m venv .venv; fi; \
+	fi; \
+	if [ -z "$$uv" ]; then \
+	  $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null; \
+	  if $(BIN)/python -m pip install --quiet --constraint constraints.txt uv; then uv=$(BIN)/uv; fi; \
+	fi; \
+	wanted="--editable .[dev] --constraint constraints.txt"; \
+	UV_HTTP_TIMEOUT=$${UV_HTTP_TIMEOUT:-300}; export UV_HTTP_TIMEOUT; \
+	if [ -z "$$uv" ] || ! "$$uv" pip install --python $(BIN)/python $$wanted; then \
+	  echo 'Installing with pip ...'; \
+	  $(BIN)/python -m pip install $$wanted; \
+	fi; \
+	touch $@; \
+	echo 'The environment is ready.'
+
+# The browser tests drive a Chromium that is already there. As root on Debian it is installed; elsewhere this says
+# what to install and goes on, and those tests are skipped by name (with CI=true they fail).
+browser:
+	@for name in chromium chromium-browser google-chrome; do \
+	  if command -v $$name >/dev/null; then exit 0; fi; \
+	done; \
+	if [ "$$(id -u)" = 0 ] && grep -qs '^ID=debian$$' /etc/os-release; then \
+	  echo 'Chromium is missing: installing chromium and fonts-noto-cjk (a minute or two) ...'; \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  if apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk; then exit 0; fi; \
+	fi; \
+	echo 'Chromium is missing, so the browser tests cannot run. Install it to run them:'; \
+	echo '  Debian: apt-get install chromium fonts-noto-cjk'; \
+	echo '  elsewhere: Chromium or Google Chrome, as chromium, chromium-browser or google-chrome on the PATH'

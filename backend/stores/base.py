@@ -1,0 +1,356 @@
+"""What the backend asks of a graph store: a few small primitives that an embedded or a server database can offer.
+
+Walking, ranking, evidence and explanation are written once, above these. Every reading primitive takes the scope
+and applies it inside its query; what it returns never holds anything hidden, except where a bound says so.
+One call of a primitive is one query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from backend.models import (
+    Catalog,
+    CollectionCounts,
+    Counts,
+    DatasetCounts,
+    Document,
+    DocumentView,
+    Entity,
+    EntityView,
+    Evidence,
+    Hidden,
+    Job,
+    JobState,
+    Json,
+    LoadReport,
+    Passage,
+    Progress,
+    RelationType,
+    Status,
+    VectorCollection,
+)
+from backend.scope import ResolvedScope
+from backend.words import Word
+
+# --- rows that reading returns ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Proposals:
+    """Entities that the full-text index proposes, without any order, and the labels that had more to propose.
+
+    `overflowed` names the labels of which more than the asked number match, or might.
+    """
+
+    entities: tuple[Entity, ...]
+    overflowed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An entity with a passage in scope, and the vector collection that holds its vector, if any."""
+
+    entity: Entity
+    vectors: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of a stored edge; status as the scope sees it."""
+
+    id: str
+    source_id: str
+    dataset: str
+    name: str
+    label: str
+    status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEdge:
+    """A folded edge as the scope sees it: `stated` and `unstated` relations, counts of its visible support."""
+
+    id: str
+    source: End
+    target: End
+    type: str
+    stated: int
+    unstated: int
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRead:
+    """Edges that were read around some entities; `edges` are those that the scope keeps, `read` counts all."""
+
+    edges: tuple[StoredEdge, ...]
+    read: int
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentVersion:
+    """The latest version of a document as a load compares with it."""
+
+    document_id: str
+    version: int
+    content: str
+    version_key: str
+    ended: bool
+
+
+# --- rows that a load writes -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NewVersion:
+    """A document version to write. `version_key` tells this version's rows from those of every other version."""
+
+    document_id: str
+    source_id: str
+    version_key: str
+    content: str
+    title: str
+    collection: str
+    date: str | None
+    author: str | None
+    url: str | None
+    valid_from: int | None
+    metadata: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class NewPassage:
+    """A passage of the version with `version_key`."""
+
+    id: str
+    source_id: str
+    version_key: str
+    position: int
+    text: str
+    heading: str | None
+    start: int | None
+    end: int | None
+    metadata: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class NewMention:
+    """An entity occurs in a passage; both are committed already or written by the same job."""
+
+    entity_id: str
+    passage_id: str
+    surface: str | None
+    start: int | None
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewRelation:
+    """A relation; one that is committed already is updated in place and keeps the support of its other versions.
+
+    `unstated` is True where its row names no passage at all; `passage_ids` are those of new support.
+    """
+
+    id: str
+    source_id: str
+    source: str
+    target: str
+    type: str
+    unstated: bool
+    passage_ids: tuple[str, ...]
+    description: str | None = None
+    weight: float | None = None
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+
+
+# --- protocols -------------------------------------------------------------------------------------------------------
+
+
+class GraphView(Protocol):
+    """A consistent reading of what is committed; a load that commits meanwhile is not seen."""
+
+    def catalog(self) -> Catalog:
+        """The names that requests may use and the state of the indexes."""
+
+    def unknown_documents(self, document_ids: Sequence[str]) -> tuple[str, ...]:
+        """Those of the ids that no committed document has."""
+
+    def scope_size(self, scope: ResolvedScope) -> tuple[int, int]:
+        """Documents in scope, and documents that are current at the scope's time."""
+
+    def propose(
+        self, words: Sequence[Word], folded: str, labels: Sequence[str], scope: ResolvedScope, limit: int
+    ) -> Proposals:
+        """Entities in scope whose name or alias has a word of the query, up to `limit` per label.
+
+        The last word also matches the beginning of a word, an unspaced word any run of characters, and `folded`
+        the whole name or alias; those that are the whole name come first under the limit. Empty labels mean all.
+        """
+
+    def candidates(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Candidate]:
+        """Those of the entities that a passage in scope mentions, in any version."""
+
+    def support(
+        self, entity_ids: Sequence[str], words: Sequence[Word], limit: int, scope: ResolvedScope
+    ) -> dict[str, Evidence]:
+        """Per entity its visible passages: most distinct words first, then mentions, title, position, id."""
+
+    def entity(self, entity_id: str, scope: ResolvedScope) -> EntityView | None:
+        """The entity as the scope sees it; None when no passage in scope mentions it."""
+
+    def edges_around(
+        self, entity_ids: Sequence[str], relation_types: Sequence[str], limit: int, scope: ResolvedScope
+    ) -> EdgeRead:
+        """The first `limit` distinct edges that touch the entities, in the order of their stored support.
+
+        Stored support: documents, passages (most first), edge id. No types means all.
+        """
+
+    def edge(self, edge_id: str, scope: ResolvedScope) -> StoredEdge | None:
+        """The edge as the scope sees it; None when the scope drops it or hides an end."""
+
+    def edge_support(self, edge_ids: Sequence[str], limit: int, scope: ResolvedScope) -> dict[str, Evidence]:
+        """Per edge the visible passages that state it: those that mention both ends first, then title, position, id."""
+
+    def hidden_edges(
+        self,
+        entity_ids: Sequence[str],
+        relation_types: Sequence[str],
+        shown: Sequence[str],
+        limit: int,
+        scope: ResolvedScope,
+    ) -> dict[str, Hidden]:
+        """Per entity how many of its first `limit` edges in stored order the scope keeps and `shown` lacks."""
+
+    def relation_types(self, entity_id: str, limit: int, scope: ResolvedScope) -> tuple[RelationType, ...]:
+        """The types among the entity's first `limit` edges in stored order, with the edges that the scope keeps."""
+
+    def mentioning_both(self, first: str, second: str, limit: int, scope: ResolvedScope) -> Evidence:
+        """The visible passages that mention both entities, by title, position, id."""
+
+    def passage(self, passage_id: str) -> Passage | None:
+        """A committed passage of any version, with every mention in it."""
+
+    def document(self, document_id: str, version: int | None, scope: ResolvedScope) -> DocumentView | None:
+        """A version of a committed document with its passages; without a number the one current in the scope."""
+
+    def stored_entity(self, entity_id: str) -> Entity | None:
+        """A committed entity, whatever mentions it."""
+
+    def find(self, dataset: str, source_id: str) -> dict[str, str]:
+        """The ids that a source id has in a dataset, by kind: `entity`, `passage` (current version), `document`."""
+
+    def dataset_counts(self, scope: ResolvedScope) -> tuple[DatasetCounts, ...]:
+        """Every dataset by name with what the scope sees of it."""
+
+    def collection_counts(self, scope: ResolvedScope) -> tuple[CollectionCounts, ...]:
+        """Every collection by name with what the scope sees of it."""
+
+
+class GraphWriter(Protocol):
+    """What one job writes; nothing of it is visible before `commit`, and all of it after."""
+
+    def known(self, kind: str, ids: Sequence[str]) -> set[str]:
+        """Those of the ids (of kind `entity` or `relation`) that are committed."""
+
+    def current_versions(self, dataset: str) -> dict[str, CurrentVersion]:
+        """The latest version of every document of a dataset, by source id."""
+
+    def version_keys(self, document_ids: Sequence[str]) -> dict[str, set[str]]:
+        """Every version key that the documents have had."""
+
+    def current_passages(self, dataset: str, source_ids: Sequence[str]) -> dict[str, tuple[str, int]]:
+        """Id and length of the passages with these source ids in the latest version of their documents."""
+
+    def vector_texts(self, kind: str, *, missing_only: bool) -> Iterable[tuple[str, str, str]]:
+        """Id, label and text to encode of everything of a kind, or only of what has no vector, in order of id."""
+
+    def put_entities(self, dataset: str, rows: Sequence[Entity]) -> None: ...
+
+    def put_versions(self, dataset: str, rows: Sequence[NewVersion]) -> None: ...
+
+    def put_passages(self, dataset: str, rows: Sequence[NewPassage]) -> None: ...
+
+    def put_mentions(self, rows: Sequence[NewMention]) -> None: ...
+
+    def put_relations(self, dataset: str, rows: Sequence[NewRelation]) -> None: ...
+
+    def retire(self, dataset: str, *, documents: Sequence[str], entities: Sequence[str], relations: Sequence[str]) -> None:
+        """Ends documents at the time of the job and removes what only they held."""
+
+    def remove(self, *, dataset: str | None = None, document_id: str | None = None) -> dict[str, int]:
+        """Removes a dataset or a document with everything that only they held; counts by kind."""
+
+    def place_vectors(self, collection: VectorCollection, ids: Sequence[str]) -> None:
+        """Says that the vectors of these things are in a collection from the commit on."""
+
+    def commit(self, report: LoadReport | None) -> None:
+        """Makes everything visible at once, with the job's end."""
+
+
+class JobBoard(Protocol):
+    """The jobs of a store: one writer at a time, by a lease with a heartbeat."""
+
+    def open(self, kind: str, dataset: str | None) -> Job:
+        """A new waiting job of this process."""
+
+    def acquire(self, job_id: str) -> Job | None:
+        """Takes the lease and returns None, or the job that holds it; a dead holder loses it and is killed."""
+
+    def beat(self, job_id: str, progress: Progress) -> bool:
+        """Notes progress and that the job is alive; False when it was asked to stop."""
+
+    def close(self, job_id: str, state: JobState, *, error: str | None = None) -> None:
+        """Ends a job that did not commit, and gives back the lease."""
+
+    def request_stop(self, job_id: str) -> Job: ...
+
+    def jobs(self) -> tuple[Job, ...]:
+        """Every job, newest first."""
+
+
+class GraphStore(Protocol):
+    """A graph store: readings, and one writer at a time."""
+
+    @property
+    def jobs(self) -> JobBoard: ...
+
+    @property
+    def reads(self) -> int:
+        """How many queries reading has cost so far; tests assert differences."""
+
+    def view(self) -> AbstractContextManager[GraphView]: ...
+
+    def writer(self, job_id: str) -> AbstractContextManager[GraphWriter]:
+        """A writer whose work is dropped unless it commits."""
+
+    def index_report(self) -> Sequence[str]: ...
+
+    def version(self) -> str:
+        """Name and version of the database, for people."""
+
+    def close(self) -> None: ...
+
+
+__all__ = [
+    "Candidate",
+    "CurrentVersion",
+    "Document",
+    "EdgeRead",
+    "End",
+    "GraphStore",
+    "GraphView",
+    "GraphWriter",
+    "JobBoard",
+    "NewMention",
+    "NewPassage",
+    "NewRelation",
+    "NewVersion",
+    "Proposals",
+    "StoredEdge",
+]
