@@ -41,20 +41,22 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(ARGS)
 
 constraints: $(STAMP)
-	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --fork-strategy fewest \
-	  --upgrade --no-header --quiet --output-file constraints.txt
+	$$(command -v uv || echo $(BIN)/uv) pip compile pyproject.toml --all-extras --universal --python-version 3.11 \
+	  --fork-strategy fewest --upgrade --no-header --quiet --output-file constraints.txt
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: $(STAMP)
+	@echo 'The environment in .venv is ready.'
 
 # The interpreter is the first that is new enough and can make an environment. (A name on the PATH may be a shim that
 # runs nothing, so each is tried.) The installer is uv where there is one or pip can bring it, else pip.
 $(STAMP): pyproject.toml constraints.txt
 	@set -eu; \
-	uv=$$(command -v uv || true); found=; bare=; \
+	found=; bare=; uv=; \
+	if uv --version >/dev/null 2>&1; then uv=uv; fi; \
 	for name in $(PYTHON) python3.13 python3.12 python3.11 python3; do \
 	  path=$$($$name -c 'import sys; print(sys.executable if sys.version_info >= (3, 11) else "")' 2>/dev/null) || continue; \
 	  [ -n "$$path" ] || continue; \
@@ -76,20 +78,21 @@ $(STAMP): pyproject.toml constraints.txt
 	echo 'The first time this fetches a few gigabytes, most of it PyTorch, and takes some minutes ...'; \
 	if ! $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
 	  rm -rf .venv; \
-	  if [ -n "$$uv" ]; then "$$uv" venv --quiet --python "$$found" .venv; else "$$found" -m venv .venv; fi; \
-	fi; \
-	if [ -z "$$uv" ]; then \
-	  $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null; \
-	  if $(BIN)/python -m pip install --quiet --constraint constraints.txt uv; then uv=$(BIN)/uv; fi; \
+	  if [ -n "$$uv" ]; then uv venv --quiet --python "$$found" .venv; else "$$found" -m venv .venv; fi; \
 	fi; \
 	wanted="--editable .[dev] --constraint constraints.txt"; \
 	UV_HTTP_TIMEOUT=$${UV_HTTP_TIMEOUT:-300}; export UV_HTTP_TIMEOUT; \
-	if [ -z "$$uv" ] || ! "$$uv" pip install --python $(BIN)/python $$wanted; then \
-	  echo 'Installing with pip ...'; \
-	  $(BIN)/python -m pip install $$wanted; \
+	if [ -n "$$uv" ]; then \
+	  uv pip install --python $(BIN)/python $$wanted; \
+	else \
+	  $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null; \
+	  if ! $(BIN)/python -m pip install --quiet --constraint constraints.txt uv \
+	    || ! $(BIN)/uv pip install --python $(BIN)/python $$wanted; then \
+	    echo 'Installing with pip ...'; \
+	    $(BIN)/python -m pip install $$wanted; \
+	  fi; \
 	fi; \
-	touch $@; \
-	echo 'The environment is ready.'
+	touch $@
 
 # The browser tests drive a Chromium that is already there. As root on Debian it is installed; elsewhere this says
 # what to install and goes on, and those tests are skipped by name (with CI=true they fail).

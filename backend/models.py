@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias, Union
+from typing import TypeAlias
 
-Json: TypeAlias = Union[None, bool, int, float, str, list["Json"], dict[str, "Json"]]
+Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 Span: TypeAlias = tuple[int, int]
 
 
@@ -96,7 +96,7 @@ class WalkQuery:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One version of a document; `version` counts from 1, `valid_to` is None while nothing supersedes it."""
+    """One version of a document; `version` counts from 1 in the order of loading."""
 
     id: str
     source_id: str
@@ -108,7 +108,6 @@ class Document:
     author: str | None = None
     url: str | None = None
     valid_from: str | None = None
-    valid_to: str | None = None
     metadata: Mapping[str, Json] = field(default_factory=dict)
 
 
@@ -284,8 +283,8 @@ class WalkResult:
 class Evidence:
     """Passages in their order, and how many there are in all; `counts` may exceed what is listed."""
 
-    passages: tuple[Passage, ...]
-    counts: Counts
+    passages: tuple[Passage, ...] = ()
+    counts: Counts = Counts()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,9 @@ from backend.identity import is_canonical
 from backend.models import Condition, Json, Scope
 
 OPERATORS = ("=", "!=", "<=", ">=", "<", ">", "in", "contains", "exists")
-_CONDITION = re.compile(r"\s*(?P<key>.+?)\s*(?P<operator>!=|<=|>=|=|<|>|\s(?:in|contains|exists)(?=\s|$))\s*(?P<value>.*)", re.S)
+_CONDITION = re.compile(
+    r"\s*(?P<key>.+?)\s*(?P<operator>!=|<=|>=|=|<|>|\s(?:in|contains|exists)(?=\s|$))\s*(?P<value>.*)", re.S
+)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

@@ -108,7 +108,11 @@ class CurrentVersion:
 
 @dataclass(frozen=True, slots=True)
 class NewVersion:
-    """A document version to write. `version_key` tells this version's rows from those of every other version."""
+    """A document version to write. `version_key` tells this version's rows from those of every other version.
+
+    `declared_from` is the row's own `valid_from`; `valid_from` the instant from which the version counts, None for
+    the beginning.
+    """
 
     document_id: str
     source_id: str
@@ -119,6 +123,7 @@ class NewVersion:
     date: str | None
     author: str | None
     url: str | None
+    declared_from: str | None
     valid_from: int | None
     metadata: Mapping[str, Json]
 
@@ -264,8 +269,8 @@ class GraphWriter(Protocol):
     def version_keys(self, document_ids: Sequence[str]) -> dict[str, set[str]]:
         """Every version key that the documents have had."""
 
-    def current_passages(self, dataset: str, source_ids: Sequence[str]) -> dict[str, tuple[str, int]]:
-        """Id and length of the passages with these source ids in the latest version of their documents."""
+    def current_passages(self, dataset: str, source_ids: Sequence[str]) -> dict[str, tuple[str, str, str]]:
+        """Id, text and document (source id) of these passages in the latest version of their documents."""
 
     def vector_texts(self, kind: str, *, missing_only: bool) -> Iterable[tuple[str, str, str]]:
         """Id, label and text to encode of everything of a kind, or only of what has no vector, in order of id."""
@@ -280,14 +285,23 @@ class GraphWriter(Protocol):
 
     def put_relations(self, dataset: str, rows: Sequence[NewRelation]) -> None: ...
 
-    def retire(self, dataset: str, *, documents: Sequence[str], entities: Sequence[str], relations: Sequence[str]) -> None:
-        """Ends documents at the time of the job and removes what only they held."""
+    def retire(self, dataset: str, *, kept: Mapping[str, set[str]]) -> dict[str, int]:
+        """Ends what the dataset has and `kept` (ids by kind: document, entity, relation) lacks; counts by kind."""
 
     def remove(self, *, dataset: str | None = None, document_id: str | None = None) -> dict[str, int]:
         """Removes a dataset or a document with everything that only they held; counts by kind."""
 
     def place_vectors(self, collection: VectorCollection, ids: Sequence[str]) -> None:
         """Says that the vectors of these things are in a collection from the commit on."""
+
+    def placed_vectors(self, collection: str) -> list[tuple[str, str]]:
+        """Id and label of everything whose vector is in a collection, in order of id."""
+
+    def forget_vectors(self, collection: str, ids: Sequence[str] | None = None) -> None:
+        """Says that a collection, or the vectors of some ids in it, are not there any more."""
+
+    def rebuild_names(self) -> list[str]:
+        """Makes the full-text index anew where it is lost; what was done, in words."""
 
     def commit(self, report: LoadReport | None) -> None:
         """Makes everything visible at once, with the job's end."""
@@ -308,7 +322,11 @@ class JobBoard(Protocol):
     def close(self, job_id: str, state: JobState, *, error: str | None = None) -> None:
         """Ends a job that did not commit, and gives back the lease."""
 
-    def request_stop(self, job_id: str) -> Job: ...
+    def request_stop(self, job_id: str) -> Job:
+        """Asks a job to stop; raises Malformed when it is not running."""
+
+    def job(self, job_id: str) -> Job:
+        """The job with this id; raises Unavailable when there is none."""
 
     def jobs(self) -> tuple[Job, ...]:
         """Every job, newest first."""
@@ -328,8 +346,6 @@ class GraphStore(Protocol):
 
     def writer(self, job_id: str) -> AbstractContextManager[GraphWriter]:
         """A writer whose work is dropped unless it commits."""
-
-    def index_report(self) -> Sequence[str]: ...
 
     def version(self) -> str:
         """Name and version of the database, for people."""

@@ -1,0 +1,347 @@
+"""The library's front door: everything that a page or a command does is one call here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+from backend.errors import IndexNotReady, Malformed, NotConfigured, Unavailable
+from backend.identity import is_canonical
+from backend.loading.bundle import open_bundle
+from backend.loading.jobs import Listener, run_job
+from backend.loading.load import LoadRequest, load
+from backend.loading.vectors import VectorWriter
+from backend.models import (
+    Catalog,
+    DocumentView,
+    EntityQuery,
+    EntityResult,
+    EntityView,
+    Evidence,
+    Job,
+    JobState,
+    LoadReport,
+    Passage,
+    RelationType,
+    Scope,
+    WalkQuery,
+    WalkResult,
+)
+from backend.scope import ResolvedScope, resolve
+from backend.search import check_scope, search
+from backend.settings import Settings
+from backend.status import StatusReport, VectorCheck, check_vectors, read_status
+from backend.stores.base import GraphStore, GraphView, GraphWriter
+from backend.stores.sqlite.store import SqliteStore
+from backend.vectors.base import Encoder, Index
+from backend.walks import walk
+
+T = TypeVar("T")
+EVIDENCE_LIMIT = 50
+# Edges of an entity that are looked at to list its relation types.
+_TYPE_LIMIT = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What `show` found: its kind, and the thing itself, whole."""
+
+    kind: str
+    entity: EntityView | None = None
+    passage: Passage | None = None
+    document: DocumentView | None = None
+
+
+class Explorer:
+    """A graph store, an index and an encoder; the last two are opened only when something needs them."""
+
+    def __init__(
+        self, store: GraphStore, *, index: Callable[[], Index], encoder: Callable[[], Encoder], settings: Settings
+    ) -> None:
+        self.store = store
+        self.settings = settings
+        self._open_index = index
+        self._open_encoder = encoder
+        self._lock = threading.RLock()
+        self._warm = False
+
+    @cached_property
+    def _opened_index(self) -> Index:
+        return self._open_index()
+
+    @cached_property
+    def _opened_encoder(self) -> Encoder:
+        return self._open_encoder()
+
+    def index_store(self) -> Index:
+        """The vector store, opened on the first call."""
+        with self._lock:
+            return self._opened_index
+
+    def encoder(self) -> Encoder:
+        """The encoder; its model is loaded by its first use."""
+        with self._lock:
+            return self._opened_encoder
+
+    @property
+    def encoder_ready(self) -> bool:
+        """Whether `warm` has ended, so that a semantic search answers at once."""
+        return self._warm
+
+    def warm(self) -> None:
+        """Loads the encoder's model and opens the vector store."""
+        self.encoder().encode(["ready"])
+        self.index_store().collections()
+        self._warm = True
+
+    def close(self) -> None:
+        self.store.close()
+
+    # --- asking ------------------------------------------------------------------------------------------------------
+
+    def catalog(self) -> Catalog:
+        """The names that requests may use, the state of the indexes, and the data version."""
+        with self.store.view() as view:
+            return view.catalog()
+
+    def check(self, scope: Scope) -> ResolvedScope:
+        """Raises Malformed for a scope that cannot be read or names what is not there."""
+        with self.store.view() as view:
+            return _checked(view, scope)
+
+    def scope_size(self, scope: Scope = Scope()) -> tuple[int, int]:
+        """Documents in scope, and documents that are current at the scope's time."""
+        with self.store.view() as view:
+            return view.scope_size(_checked(view, scope))
+
+    def search(self, query: EntityQuery) -> EntityResult:
+        """Entities by name and by meaning, best first."""
+        before = None
+        try:
+            with self.store.view() as view:
+                before = view.catalog().data_version
+                return search(view, query, index=self.index_store, encoder=self.encoder)
+        except IndexNotReady:
+            # A merge may have replaced the collection that this reading began with.
+            if before is None or self.catalog().data_version == before:
+                raise
+        with self.store.view() as view:
+            return search(view, query, index=self.index_store, encoder=self.encoder)
+
+    def walk(self, query: WalkQuery) -> WalkResult:
+        """A bounded walk along the relations of an entity."""
+        with self.store.view() as view:
+            return walk(view, query)
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def entity(self, entity_id: str, scope: Scope = Scope()) -> EntityView:
+        """The entity as the scope sees it; raises Unavailable when no passage in scope mentions it."""
+        with self.store.view() as view:
+            found = view.entity(_canonical(entity_id), _checked(view, scope))
+        return _present(found, f"No passage in scope mentions the entity {entity_id}.")
+
+    def entity_evidence(self, entity_id: str, scope: Scope = Scope(), limit: int = EVIDENCE_LIMIT) -> Evidence:
+        """The visible passages that mention the entity: most mentions first, then title, position, id."""
+        with self.store.view() as view:
+            found = view.support([_canonical(entity_id)], (), limit, _checked(view, scope))
+        return found.get(entity_id, Evidence())
+
+    def edge_evidence(self, edge_id: str, scope: Scope = Scope(), limit: int = EVIDENCE_LIMIT) -> Evidence:
+        """The visible passages that state the edge; none for a path."""
+        with self.store.view() as view:
+            found = view.edge_support([_canonical(edge_id)], limit, _checked(view, scope))
+        return found.get(edge_id, Evidence())
+
+    def mentioning_both(self, first: str, second: str, scope: Scope = Scope(), limit: int = EVIDENCE_LIMIT) -> Evidence:
+        """The visible passages that mention both entities; not a direct source of any relation."""
+        with self.store.view() as view:
+            return view.mentioning_both(_canonical(first), _canonical(second), limit, _checked(view, scope))
+
+    def relation_types(self, entity_id: str, scope: Scope = Scope()) -> tuple[RelationType, ...]:
+        """The types of the entity's edges with their number, most first."""
+        with self.store.view() as view:
+            return view.relation_types(_canonical(entity_id), _TYPE_LIMIT, _checked(view, scope))
+
+    def document(self, document_id: str, scope: Scope = Scope(), version: int | None = None) -> DocumentView:
+        """A document with its passages: the version current in the scope, or the one with this number."""
+        with self.store.view() as view:
+            found = view.document(_canonical(document_id), version, _checked(view, scope))
+        return _present(found, f"The document {document_id} is not in scope.")
+
+    def passage(self, passage_id: str) -> Passage:
+        """A passage of any version, with every mention in it."""
+        with self.store.view() as view:
+            found = view.passage(_canonical(passage_id))
+        return _present(found, f"There is no passage {passage_id}.")
+
+    def show(self, thing_id: str, scope: Scope = Scope()) -> Shown:
+        """Whatever has this id, whole: entities are looked up first, then passages, then documents."""
+        with self.store.view() as view:
+            resolved = _checked(view, scope)
+            if entity := view.entity(_canonical(thing_id), resolved):
+                return Shown("entity", entity=entity)
+            if passage := view.passage(thing_id):
+                return Shown("passage", passage=passage)
+            if document := view.document(thing_id, None, resolved):
+                return Shown("document", document=document)
+        raise Unavailable(
+            f"Nothing in scope has the id {thing_id}.", hint="Widen the scope, or look it up with `attest search`."
+        )
+
+    def show_source(self, dataset: str, source_id: str, kind: str | None = None, scope: Scope = Scope()) -> Shown:
+        """The same for a source id of a dataset; a passage is that of the current version."""
+        with self.store.view() as view:
+            found = view.find(dataset, source_id)
+        for candidate in ("entity", "passage", "document"):
+            if candidate in found and kind in (None, candidate):
+                return self.show(found[candidate], scope)
+        raise Unavailable(
+            f"The dataset {dataset!r} has no {kind or 'row'} with the id {source_id!r}.",
+            hint="`attest status` lists the datasets.",
+        )
+
+    # --- jobs --------------------------------------------------------------------------------------------------------
+
+    def status(self, *, check: bool = False) -> StatusReport:
+        """What is stored, the state of the indexes, jobs and versions; `check` compares vectors with the record."""
+        with self.store.view() as view:
+            report = read_status(view, self.store, self.settings)
+        return report.with_check(self._check_vectors()) if check else report
+
+    def _check_vectors(self) -> tuple[VectorCheck, ...]:
+        with self.store.view() as view:
+            return check_vectors(view.catalog(), self.index_store())
+
+    def jobs(self) -> tuple[Job, ...]:
+        """Every job, newest first."""
+        return self.store.jobs.jobs()
+
+    def load(
+        self,
+        paths: Sequence[Path],
+        *,
+        dataset: str | None = None,
+        collection: str | None = None,
+        replace: bool = False,
+        listener: Listener | None = None,
+    ) -> list[LoadReport]:
+        """Loads each path as a job of its own, in order."""
+        requests = [LoadRequest(path, dataset, collection, replace) for path in paths]
+        return [
+            load(self.store, request, index=self.index_store, encoder=self.encoder, listener=listener)
+            for request in requests
+        ]
+
+    def start_load(
+        self, path: Path, *, dataset: str | None = None, collection: str | None = None, replace: bool = False
+    ) -> int:
+        """Starts a load in a process of its own, which outlives this one; its process id.
+
+        Raises Malformed at once for a path that is no bundle, and NotConfigured where the store is read-only.
+        """
+        if self.settings.read_only:
+            raise NotConfigured(
+                "This store is read-only here.", hint="ATTEST_READ_ONLY is set; load with `attest load`."
+            )
+        open_bundle(path)
+        options = [f"--dataset={dataset}"] if dataset else []
+        options += [f"--collection={collection}"] if collection else []
+        options += ["--replace"] if replace else []
+        environment = {**os.environ, **self.settings.environment()}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "backend.cli", "load", *options, "--", str(path)],
+            cwd=Path(__file__).parent.parent,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        threading.Thread(target=process.wait, daemon=True).start()
+        return process.pid
+
+    def remove(
+        self, *, dataset: str | None = None, document_id: str | None = None, listener: Listener | None = None
+    ) -> dict[str, int]:
+        """Removes a dataset or a document with everything that only they held; counts by kind."""
+        if (dataset is None) == (document_id is None):
+            raise Malformed("Say what to remove.", hint="Give either a dataset or a document.")
+        if document_id is not None:
+            _canonical(document_id)
+        with (
+            run_job(self.store.jobs, "remove", dataset, listener) as (job, ticker),
+            self.store.writer(job.id) as writer,
+        ):
+            ticker("removing")
+            counts = writer.remove(dataset=dataset, document_id=document_id)
+            writer.commit(None)
+        return counts
+
+    def build_indexes(self, *, listener: Listener | None = None) -> list[str]:
+        """Builds what is missing or was made with another encoder; what was done, in words."""
+        with run_job(self.store.jobs, "index", None, listener) as (job, ticker), self.store.writer(job.id) as writer:
+            vectors = self._vector_writer(writer, job)
+            vectors.sweep()
+            done = [*writer.rebuild_names(), *vectors.forget_lost(), *vectors.forget_other_encoders()]
+            encoded = vectors.encode_missing(ticker)
+            writer.commit(None)
+        return [*done, *([f"{encoded} names encoded"] if encoded else [])]
+
+    def _vector_writer(self, writer: GraphWriter, job: Job) -> VectorWriter:
+        collections = self.catalog().vector_collections
+        return VectorWriter(writer, collections, index=self.index_store, encoder=self.encoder, job_id=job.id)
+
+    def stop(self, job_id: str) -> Job:
+        """Asks a running job to stop; it does at its next step, and nothing of it is seen."""
+        return self.store.jobs.request_stop(job_id)
+
+    def undo(self, job_id: str) -> Job:
+        """Gives up a killed job: what it wrote is gone, and its vectors go with the next job."""
+        job = self.store.jobs.job(job_id)
+        if job.state is not JobState.KILLED:
+            raise Malformed(f"Job {job_id} is {job.state}, not killed.", hint="Only a killed job can be undone.")
+        self.store.jobs.close(job_id, JobState.UNDONE)
+        return self.store.jobs.job(job_id)
+
+
+def open_explorer(settings: Settings) -> Explorer:
+    """Opens the stores that the settings name; the vector store and the encoder wait until something needs them."""
+
+    def index() -> Index:
+        from backend.vectors.chroma import open_chroma
+
+        return open_chroma(settings.home / "vectors")
+
+    def encoder() -> Encoder:
+        from backend.vectors.encoder import open_encoder
+
+        return open_encoder(settings.encoder)
+
+    return Explorer(SqliteStore(settings.home), index=index, encoder=encoder, settings=settings)
+
+
+def _checked(view: GraphView, scope: Scope) -> ResolvedScope:
+    resolved = resolve(scope)
+    if scope.collections or scope.document_ids:
+        check_scope(view, view.catalog(), scope)
+    return resolved
+
+
+def _canonical(thing_id: str) -> str:
+    if not is_canonical(thing_id):
+        raise Malformed(f"{thing_id[:100]!r} is not an id.", hint="Ids are canonical lowercase UUIDs.")
+    return thing_id
+
+
+def _present(found: T | None, missing: str) -> T:
+    if found is None:
+        raise Unavailable(missing, hint="Widen the scope, or look it up with `attest search`.")
+    return found

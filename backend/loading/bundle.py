@@ -1,0 +1,278 @@
+"""A bundle: a folder, or a .zip of one, with a file of JSON lines for each kind of row, plain or gzipped.
+
+It is read as a stream and may be read several times. What is wrong with a row goes to the issues and costs no
+other row; what is wrong with a file is Malformed and ends the load.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, Generic, cast
+
+from backend.errors import Malformed
+from backend.loading.issues import Issues
+from backend.loading.rows import BadRow, Earlier, R, decode
+
+KINDS = ("documents", "passages", "entities", "mentions", "relations")
+LATER_KINDS = ("topics", "statements", "facts", "communities", "reports", "claims")
+MAX_ROW_BYTES = 16 * 2**20
+
+_BUFFER = 2**18
+_FILE = re.compile(rf"({'|'.join(KINDS + LATER_KINDS)})\.(?:jsonl|ndjson)(?:\.gz)?", re.ASCII | re.IGNORECASE)
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_DRIVE = re.compile(r"[A-Za-z]:")
+_ENCRYPTED_OR_PATCHED = 0x1 | 0x20 | 0x40
+_HINT = f"A bundle has files like documents.jsonl or passages.jsonl.gz; the kinds are {', '.join(KINDS)}."
+
+# What the standard library raises for a file that is cut off or damaged. ValueError: names in an archive that
+# are no text. NotImplementedError: features of archives that it does not know.
+_DAMAGE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, ValueError, NotImplementedError)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One file of a bundle: where it is, and its name as issues show it."""
+
+    path: Path
+    name: str
+    size: int
+    entry: zipfile.ZipInfo | None = None
+
+    @contextmanager
+    def opened(self) -> Iterator[IO[bytes]]:
+        """The bytes as they are stored in the folder or the archive, a .gz still compressed."""
+        with ExitStack() as stack:
+            if self.entry is None:
+                yield stack.enter_context(self.path.open("rb", buffering=0))
+            else:
+                archive = stack.enter_context(zipfile.ZipFile(self.path))
+                yield stack.enter_context(archive.open(self.entry))
+
+
+class _Lines:
+    """The lines of a file with their numbers; None for one that is too long, of which nothing is kept."""
+
+    def __init__(self, source: _Source) -> None:
+        self.source = source
+        self._stored: IO[bytes] | None = None
+
+    @property
+    def position(self) -> int:
+        """How many bytes of the stored file were read."""
+        if self._stored is None:
+            return 0
+        return self.source.size if self._stored.closed else min(self._stored.tell(), self.source.size)
+
+    def __iter__(self) -> Iterator[tuple[int, bytes | None]]:
+        try:
+            with self.source.opened() as self._stored, self._unpacked(self._stored) as stream:
+                yield from self._numbered(stream)
+        except _DAMAGE as error:
+            raise _damaged(self.source.name, error) from error
+
+    def _unpacked(self, stored: IO[bytes]) -> io.BufferedReader:
+        raw = gzip.GzipFile(fileobj=stored) if self.source.name.lower().endswith(".gz") else stored
+        return io.BufferedReader(cast(io.RawIOBase, raw), _BUFFER)
+
+    def _numbered(self, stream: io.BufferedReader) -> Iterator[tuple[int, bytes | None]]:
+        limit = MAX_ROW_BYTES + 1  # with its line feed
+        for number, line in enumerate(iter(partial(stream.readline, limit), b""), start=1):
+            if number == 1 and line.startswith(_BYTE_ORDER_MARK):
+                line = line.removeprefix(_BYTE_ORDER_MARK)
+            if len(line) >= limit and not line.endswith(b"\n"):
+                while (rest := stream.readline(_BUFFER)) and not rest.endswith(b"\n"):
+                    pass
+                yield number, None
+            elif line and not line.isspace():
+                yield number, line
+
+
+class Rows(Generic[R]):
+    """The good rows of one file, in order and as a stream; iterate once, since that notes the issues."""
+
+    def __init__(self, of: type[R], source: _Source | None, issues: Issues) -> None:
+        self.file = source.name if source else of.kind
+        self.size = source.size if source else 0
+        self.read = 0  # rows so far, good and bad; blank lines are none
+        self._of = of
+        self._lines = _Lines(source) if source else None
+        self._issues = issues
+
+    @property
+    def position(self) -> int:
+        """How many of the `size` bytes were read."""
+        return self._lines.position if self._lines else 0
+
+    def __iter__(self) -> Iterator[R]:
+        earlier = Earlier()
+        for number, line in self._lines or ():
+            self.read += 1
+            try:
+                if line is None:
+                    raise BadRow("too_long", f"over {MAX_ROW_BYTES >> 20} MiB")
+                fields, repairs = decode(line)
+                row = self._of.read(fields, number, earlier)
+            except BadRow as bad:
+                self._issues.left_out(bad.kind, self.file, number, bad.detail)
+                continue
+            for repair in repairs:
+                self._issues.repaired(repair, self.file, number)
+            yield row
+
+
+class Bundle:
+    """The files of a bundle by kind; `name` is the folder's, or the archive's without its ending."""
+
+    def __init__(self, name: str, sources: dict[str, _Source]) -> None:
+        self.name = name
+        self.kinds = tuple(kind for kind in KINDS if kind in sources)
+        self._sources = sources
+
+    def rows(self, of: type[R], issues: Issues) -> Rows[R]:
+        """The rows of a kind, `bundle.rows(EntityRow, issues)`; none where the bundle has no such file."""
+        return Rows(of, self._sources.get(of.kind), issues)
+
+    def size(self, kind: str) -> int:
+        """The bytes of a kind's file as it is stored."""
+        source = self._sources.get(kind)
+        return source.size if source else 0
+
+    def note_later_kinds(self, issues: Issues) -> None:
+        """Counts the rows of the kinds that a bundle may have and that are not loaded yet."""
+        for kind in LATER_KINDS:
+            if source := self._sources.get(kind):
+                count = sum(1 for _ in _Lines(source))
+                issues.left_out("not_loaded", source.name, None, f"{count} {kind}", count=count)
+
+
+def open_bundle(path: Path) -> Bundle:
+    """The bundle at a path, its rows still unread.
+
+    Raises Malformed when it is absent or unreadable, has no file of a bundle or two of a kind, or is an
+    archive with an entry that points outside; reading the rows does so where a file turns out to be cut off.
+    """
+    shown = _readable(str(path))
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            sources = list(_in_folder(path))
+        elif stat.S_ISREG(mode):
+            sources = list(_in_archive(path))
+        else:
+            raise Malformed(f"{shown} is neither a folder nor a file.", hint=_HINT)
+    except (FileNotFoundError, NotADirectoryError):
+        raise Malformed(f"{shown} does not exist.", hint="Give a folder, or a .zip of one.") from None
+    except zipfile.BadZipFile as error:
+        raise Malformed(
+            f"{shown} is no .zip archive, or is cut off.", hint="Give a folder, or a .zip of one."
+        ) from error
+    except _DAMAGE as error:
+        raise Malformed(f"{shown} cannot be read: {error}.", hint="Give a folder, or a .zip of one.") from error
+    if not sources:
+        raise Malformed(f"{shown} has no file of a bundle.", hint=_HINT)
+    return Bundle(_name(path), _by_kind(sources))
+
+
+# --- folders ------------------------------------------------------------------------------------------------
+
+
+def _in_folder(folder: Path) -> Iterator[_Source]:
+    for file in sorted(folder.iterdir()):
+        if not _FILE.fullmatch(file.name):
+            continue
+        try:
+            status = file.stat()  # of what a link leads to
+        except OSError as error:
+            raise Malformed(f"{_readable(str(file))} cannot be read: {error.strerror}.") from error
+        if not stat.S_ISREG(status.st_mode):
+            raise Malformed(f"{_readable(str(file))} is not a regular file.")
+        yield _Source(file, file.name, status.st_size)
+
+
+# --- archives -----------------------------------------------------------------------------------------------
+
+
+def _in_archive(path: Path) -> Iterator[_Source]:
+    """The files of a bundle at the top of an archive, or else in the only folder there that has any."""
+    with zipfile.ZipFile(path) as archive:
+        entries = archive.infolist()
+    for entry in entries:
+        _refuse_outside(entry)
+    found: dict[tuple[str, ...], list[_Source]] = {}
+    for entry in entries:
+        *folders, name = _parts(entry) or ("",)
+        if len(folders) <= 1 and _FILE.fullmatch(name) and not entry.is_dir():
+            found.setdefault(tuple(folders), []).append(_Source(path, name, entry.file_size, entry))
+    if () not in found and len(found) > 1:
+        names = ", ".join(sorted(repr(folder[0]) for folder in found))
+        raise Malformed(f"The archive has a bundle in each of {names}.", hint="Pack one by itself.")
+    for source in found.get((), next(iter(found.values()), [])):
+        _refuse_unknown_packing(source)
+        yield source
+
+
+def _parts(entry: zipfile.ZipInfo) -> tuple[str, ...]:
+    return tuple(part for part in entry.filename.replace("\\", "/").split("/") if part not in ("", "."))
+
+
+def _refuse_outside(entry: zipfile.ZipInfo) -> None:
+    # Nothing is ever unpacked to a disk; but who packs such an entry means harm, or what we would not do.
+    name = entry.filename
+    outside = name.startswith(("/", "\\")) or _DRIVE.match(name) or ".." in _parts(entry)
+    file_type = stat.S_IFMT(entry.external_attr >> 16)
+    if outside or file_type not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise Malformed(
+            f"The archive's entry {_readable(name)!r} points outside the archive or is not a regular file.",
+            hint="Pack the folder again, without links and with relative names.",
+        )
+
+
+def _refuse_unknown_packing(source: _Source) -> None:
+    entry = source.entry
+    assert entry is not None
+    packed = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+    if not packed or entry.flag_bits & _ENCRYPTED_OR_PATCHED:
+        raise Malformed(
+            f"The archive's entry {source.name} is encrypted or packed in an unusual way.",
+            hint="Pack the folder again, without a password and with the method deflate.",
+        )
+
+
+# --- names and errors ---------------------------------------------------------------------------------------
+
+
+def _by_kind(sources: Iterable[_Source]) -> dict[str, _Source]:
+    by_kind: dict[str, _Source] = {}
+    for source in sources:
+        kind = source.name.partition(".")[0].lower()
+        if other := by_kind.get(kind):
+            raise Malformed(f"The bundle has both {other.name} and {source.name}.", hint="Keep one of them.")
+        if source.size == 0 and source.name.lower().endswith(".gz"):
+            raise _damaged(source.name, EOFError("it is empty"))
+        by_kind[kind] = source
+    return by_kind
+
+
+def _damaged(name: str, error: Exception) -> Malformed:
+    return Malformed(f"{name} is cut off or damaged: {error}.", hint="Nothing was loaded; make the file again.")
+
+
+def _name(path: Path) -> str:
+    absolute = Path(os.path.abspath(path))  # makes a name of `.`, and keeps that of a link
+    return _readable(absolute.name if path.is_dir() else absolute.stem)
+
+
+def _readable(name: str) -> str:
+    # A name on a disk may be bytes that are no text; no output and no store would take them.
+    return os.fsencode(name).decode("utf-8", "replace")

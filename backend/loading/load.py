@@ -1,0 +1,173 @@
+"""Loading a bundle: a job that reads it twice, writes what is new, and commits graph and vectors at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from backend.loading.bundle import Bundle, Rows, open_bundle
+from backend.loading.issues import Issues
+from backend.loading.jobs import Listener, Ticker, run_job
+from backend.loading.plan import BATCH, Plan, Planner, batched
+from backend.loading.rows import DocumentRow, EntityRow, MentionRow, PassageRow, RelationRow, Row
+from backend.loading.vectors import VectorWriter
+from backend.models import Entity, JobState, LoadReport
+from backend.stores.base import GraphStore, GraphWriter, JobBoard
+from backend.vectors.base import Encoder, Index
+
+R = TypeVar("R", bound=Row)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadRequest:
+    """What to load and as what; without a dataset it is the name of the folder or file."""
+
+    path: Path
+    dataset: str | None = None
+    collection: str | None = None
+    replace: bool = False
+
+
+def load(
+    store: GraphStore,
+    request: LoadRequest,
+    *,
+    index: Callable[[], Index],
+    encoder: Callable[[], Encoder],
+    listener: Listener | None = None,
+) -> LoadReport:
+    """Loads one path as a job and returns its report.
+
+    Raises Malformed for a path that is no whole bundle, IndexNotReady when the store's vectors are of another
+    encoder, and Stopped; in each case nothing has changed.
+    """
+    bundle = open_bundle(request.path)
+    dataset = request.dataset or bundle.name
+    with run_job(store.jobs, "load", dataset, listener) as (job, ticker), store.writer(job.id) as writer:
+        with store.view() as view:
+            collections = view.catalog().vector_collections
+        vectors = VectorWriter(writer, collections, index=index, encoder=encoder, job_id=job.id)
+        vectors.check_encoder()
+        vectors.sweep()
+        _undo_killed(store.jobs, dataset)
+        plan = Plan(dataset, request.collection or dataset, request.replace, _now())
+        loading = _Loading(bundle, plan, writer, ticker)
+        loading.read()
+        loading.write()
+        ticker("checking vectors")
+        mended = vectors.forget_lost()
+        encoded = vectors.encode_missing(ticker)
+        report = loading.report([*mended, *([f"{encoded} names encoded"] if mended else [])])
+        ticker("committing")
+        writer.commit(report)
+    return report
+
+
+def _undo_killed(jobs: JobBoard, dataset: str) -> None:
+    """A killed load of the dataset is made good by this one."""
+    for job in jobs.jobs():
+        if job.state is JobState.KILLED and job.dataset == dataset:
+            jobs.close(job.id, JobState.UNDONE)
+
+
+class _Loading:
+    """The two passes over one bundle."""
+
+    def __init__(self, bundle: Bundle, plan: Plan, writer: GraphWriter, ticker: Ticker) -> None:
+        self._bundle = bundle
+        self._plan = plan
+        self._writer = writer
+        self._ticker = ticker
+        self._issues = Issues()
+        self._read: dict[str, int] = {}
+        self._kept: dict[str, int] = {}
+
+    def read(self) -> None:
+        """The first pass: judges every row and plans the versions."""
+        plan = self._plan
+        plan.committed = self._writer.current_versions(plan.dataset)
+        planner = Planner(plan, self._writer, self._issues)
+        self._judge(DocumentRow, planner.documents)
+        self._judge(PassageRow, planner.passages)
+        self._judge(EntityRow, planner.entities)
+        self._judge(MentionRow, planner.mentions)
+        self._judge(RelationRow, planner.relations)
+        self._bundle.note_later_kinds(self._issues)
+        self._versions = planner.decide_versions()
+
+    def write(self) -> None:
+        """The second pass: writes what is new or differs."""
+        plan, writer = self._plan, self._writer
+        for entities in self._batches(EntityRow):
+            writer.put_entities(plan.dataset, [_entity(plan, row) for row in entities])
+        writer.put_versions(plan.dataset, self._versions)
+        for passages in self._batches(PassageRow):
+            writer.put_passages(plan.dataset, [passage for row in passages if (passage := plan.new_passage(row))])
+        for mentions in self._batches(MentionRow):
+            writer.put_mentions([mention for row in mentions if (mention := plan.new_mention(row))])
+        relations = self._write_relations()
+        if plan.replace:
+            kept = {
+                "document": {plan.document_id(source_id) for source_id in plan.documents},
+                "entity": {plan.entity_id(source_id) for source_id in plan.entities},
+                "relation": relations,
+            }
+            retired = writer.retire(plan.dataset, kept=kept)
+            plan.changes.update({f"{kind} retired": count for kind, count in retired.items()})
+
+    def report(self, mended: list[str]) -> LoadReport:
+        return LoadReport(
+            dataset=self._plan.dataset,
+            read=self._read,
+            kept=self._kept,
+            changes=dict(sorted(self._plan.changes.items())),
+            issues=self._issues.report(),
+            mended=tuple(mended),
+        )
+
+    def _write_relations(self) -> set[str]:
+        """Writes the relations and returns their ids, where these are needed."""
+        seen: Counter[bytes] = Counter()
+        ids: set[str] = set()
+        for rows in self._batches(RelationRow):
+            relations = [new for row in rows if (new := self._plan.new_relation(row, seen))]
+            self._writer.put_relations(self._plan.dataset, relations)
+            if self._plan.replace:
+                ids.update(relation.id for relation in relations)
+        return ids
+
+    def _judge(self, of: type[R], planner: Callable[[Iterable[R], str], Iterator[R]]) -> None:
+        rows = self._bundle.rows(of, self._issues)
+        kept = 0
+        for kept, _ in enumerate(planner(rows, rows.file), start=1):
+            if kept % BATCH == 0:
+                self._ticker(f"reading {of.kind}", rows.position, rows.size)
+        self._read[of.kind], self._kept[of.kind] = rows.read, kept
+
+    def _batches(self, of: type[R]) -> Iterator[list[R]]:
+        # The first pass has noted what is wrong with the rows.
+        rows: Rows[R] = self._bundle.rows(of, Issues())
+        for batch in batched(rows, BATCH):
+            self._ticker(f"writing {of.kind}", rows.position, rows.size)
+            yield batch
+
+
+def _entity(plan: Plan, row: EntityRow) -> Entity:
+    return Entity(
+        id=plan.entity_id(row.id),
+        source_id=row.id,
+        dataset=plan.dataset,
+        name=row.name,
+        label=row.label,
+        aliases=row.aliases,
+        description=row.description,
+        metadata=row.metadata,
+    )
+
+
+def _now() -> int:
+    return int(datetime.now(UTC).timestamp() * 1_000_000)

@@ -1,0 +1,330 @@
+"""The first pass over a bundle: what its rows refer to, and what each document's content is.
+
+The second pass asks the plan instead of checking again; the plan holds ids and digests, never texts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import islice
+from typing import TypeVar
+
+import orjson
+
+from backend.identity import stable_id
+from backend.loading.issues import Issues
+from backend.loading.rows import DocumentRow, EntityRow, MentionRow, PassageRow, RelationRow, span_within
+from backend.scope import instant
+from backend.stores.base import CurrentVersion, GraphWriter, NewMention, NewPassage, NewRelation, NewVersion
+
+T = TypeVar("T")
+BATCH = 2_000
+_DIGEST_BYTES = 16
+
+
+@dataclass(slots=True)
+class _PlannedDocument:
+    """A document of the bundle; `digest` adds up its rows, so that their order in the files is no content."""
+
+    source_id: str
+    row: DocumentRow
+    digest: int = 0
+    version_key: str = ""
+    content: str = ""
+    is_new: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _PlannedPassage:
+    """Where a passage belongs: a document of the bundle, or the id that it has in a committed version."""
+
+    document: str
+    length: int
+    committed_id: str | None = None
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a load will do; `changes` counts documents by what becomes of them."""
+
+    dataset: str
+    collection: str
+    replace: bool
+    now: int
+    documents: dict[str, _PlannedDocument] = field(default_factory=dict)
+    passages: dict[str, _PlannedPassage] = field(default_factory=dict)
+    entities: set[str] = field(default_factory=set)
+    committed_entities: dict[str, bool] = field(default_factory=dict)
+    committed: dict[str, CurrentVersion] = field(default_factory=dict)
+    changes: Counter[str] = field(default_factory=Counter)
+
+    # --- ids ---------------------------------------------------------------------------------------------------------
+
+    def document_id(self, source_id: str) -> str:
+        return stable_id("document", self.dataset, source_id)
+
+    def entity_id(self, source_id: str) -> str:
+        return stable_id("entity", self.dataset, source_id)
+
+    def passage_id(self, source_id: str) -> str:
+        planned = self.passages[source_id]
+        if planned.committed_id is not None:
+            return planned.committed_id
+        key = self._version_key(planned.document)
+        return stable_id("passage", self.dataset, planned.document, key, source_id)
+
+    def _version_key(self, document: str) -> str:
+        planned = self.documents.get(document)
+        return planned.version_key if planned else self.committed[document].version_key
+
+    # --- rows to write -----------------------------------------------------------------------------------------------
+
+    def new_version(self, planned: _PlannedDocument) -> NewVersion:
+        row = planned.row
+        is_first = planned.source_id not in self.committed
+        begins = instant(row.valid_from) if row.valid_from else None
+        return NewVersion(
+            document_id=self.document_id(planned.source_id),
+            source_id=planned.source_id,
+            version_key=planned.version_key,
+            content=planned.content,
+            title=row.title or planned.source_id,
+            collection=row.collection or self.collection,
+            date=row.date,
+            author=row.author,
+            url=row.url,
+            declared_from=row.valid_from,
+            valid_from=begins if begins is not None or is_first else self.now,
+            metadata=row.metadata,
+        )
+
+    def new_passage(self, row: PassageRow) -> NewPassage | None:
+        """None for a passage of a version that is committed already."""
+        planned = self.passages.get(row.id)
+        if planned is None or planned.committed_id is not None or not self._is_written(planned):
+            return None
+        return NewPassage(
+            id=self.passage_id(row.id),
+            source_id=row.id,
+            version_key=self._version_key(row.document_id),
+            position=row.position,
+            text=row.text,
+            heading=row.heading,
+            start=row.start,
+            end=row.end,
+            metadata=row.metadata,
+        )
+
+    def new_mention(self, row: MentionRow) -> NewMention | None:
+        """None for a mention of nothing, and in a version that is committed already."""
+        planned = self.passages.get(row.passage_id)
+        if planned is None or not self.has_entity(row.entity_id) or not self._is_written(planned):
+            return None
+        start, end = span_within(row.start, row.end, planned.length) or (None, None)
+        return NewMention(self.entity_id(row.entity_id), self.passage_id(row.passage_id), row.surface, start, end)
+
+    def new_relation(self, row: RelationRow, seen: Counter[bytes]) -> NewRelation | None:
+        """None for a relation with a missing end; `seen` numbers the rows without an id that are alike."""
+        if not (self.has_entity(row.source) and self.has_entity(row.target)):
+            return None
+        passages = tuple(self.passage_id(passage) for passage in row.passage_ids if passage in self.passages)
+        return NewRelation(
+            id=self._relation_id(row, seen),
+            source_id=row.id or "",
+            source=self.entity_id(row.source),
+            target=self.entity_id(row.target),
+            type=row.type,
+            unstated=not passages,
+            passage_ids=passages,
+            description=row.description,
+            weight=row.weight,
+            metadata=row.metadata,
+        )
+
+    def _relation_id(self, row: RelationRow, seen: Counter[bytes]) -> str:
+        if row.id is not None:
+            return stable_id("relation", self.dataset, "id", row.id)
+        content = _digest(_relation_content(row))
+        seen[content] += 1
+        return stable_id("relation", self.dataset, "content", content.hex(), str(seen[content]))
+
+    def has_entity(self, source_id: str) -> bool:
+        return source_id in self.entities or self.committed_entities.get(source_id, False)
+
+    def _is_written(self, planned: _PlannedPassage) -> bool:
+        # Rows for a document that is not in the bundle join its committed version.
+        document = self.documents.get(planned.document)
+        return document is None or document.is_new
+
+
+class Planner:
+    """Reads a bundle once and makes the plan; the only place that judges what a row refers to."""
+
+    def __init__(self, plan: Plan, writer: GraphWriter, issues: Issues) -> None:
+        self.plan = plan
+        self._writer = writer
+        self._issues = issues
+        self._committed_passages: dict[str, tuple[str, str, str] | None] = {}
+
+    def documents(self, rows: Iterable[DocumentRow], file: str) -> Iterator[DocumentRow]:
+        for row in rows:
+            planned = self.plan.documents[row.id] = _PlannedDocument(row.id, row)
+            self._add(planned, _document_content(row, self.plan.collection))
+            yield row
+
+    def passages(self, rows: Iterable[PassageRow], file: str) -> Iterator[PassageRow]:
+        for batch in batched(rows, BATCH):
+            self._find_passages([row.id for row in batch if row.document_id not in self.plan.documents])
+            yield from (row for row in batch if self._passage(row, file))
+
+    def entities(self, rows: Iterable[EntityRow], file: str) -> Iterator[EntityRow]:
+        for row in rows:
+            self.plan.entities.add(row.id)
+            yield row
+
+    def mentions(self, rows: Iterable[MentionRow], file: str) -> Iterator[MentionRow]:
+        for batch in batched(rows, BATCH):
+            self._find_entities([row.entity_id for row in batch])
+            self._find_passages([row.passage_id for row in batch])
+            yield from (row for row in batch if self._mention(row, file))
+
+    def relations(self, rows: Iterable[RelationRow], file: str) -> Iterator[RelationRow]:
+        for batch in batched(rows, BATCH):
+            self._find_entities([end for row in batch for end in (row.source, row.target)])
+            self._find_passages([passage for row in batch for passage in row.passage_ids])
+            yield from (row for row in batch if self._relation(row, file))
+
+    def decide_versions(self) -> list[NewVersion]:
+        """The versions to write; a document whose content is the same is left alone."""
+        plan = self.plan
+        for planned in plan.documents.values():
+            planned.content = planned.digest.to_bytes(_DIGEST_BYTES + 8, "big").hex()
+            before = plan.committed.get(planned.source_id)
+            planned.is_new = before is None or before.content != planned.content or before.ended
+            kind = "unchanged" if not planned.is_new else "new" if before is None else "changed"
+            plan.changes[f"documents {kind}"] += 1
+        written = [planned for planned in plan.documents.values() if planned.is_new]
+        self._name_versions(written)
+        for planned in plan.documents.values():
+            if not planned.is_new:
+                planned.version_key = plan.committed[planned.source_id].version_key
+        return [plan.new_version(planned) for planned in written]
+
+    def _name_versions(self, written: list[_PlannedDocument]) -> None:
+        for batch in batched(written, BATCH):
+            taken = self._writer.version_keys([self.plan.document_id(planned.source_id) for planned in batch])
+            for planned in batch:
+                planned.version_key = self._free_key(
+                    planned, taken.get(self.plan.document_id(planned.source_id), set())
+                )
+
+    def _free_key(self, planned: _PlannedDocument, taken: set[str]) -> str:
+        # A document may return to an earlier content; that is a version of its own, with ids of its own.
+        for number in range(len(taken) + 1):
+            key = stable_id("version", self.plan.dataset, planned.source_id, planned.content, str(number))
+            if key not in taken:
+                return key
+        raise AssertionError("as many keys as versions, and one more")
+
+    # --- judging one row ---------------------------------------------------------------------------------------------
+
+    def _passage(self, row: PassageRow, file: str) -> bool:
+        plan = self.plan
+        if planned := plan.documents.get(row.document_id):
+            plan.passages[row.id] = _PlannedPassage(row.document_id, len(row.text))
+            self._add(planned, _passage_content(row))
+            return True
+        if row.document_id not in plan.committed or plan.replace:
+            self._issues.left_out("unknown_document", file, row.line, f"document {row.document_id!r}"[:200])
+            return False
+        stored = self._committed_passages.get(row.id)
+        if stored is not None and stored[1] != row.text:
+            detail = "its document is not in this bundle, and has a passage with this id and another text"
+            self._issues.left_out("used_id", file, row.line, detail)
+            return False
+        plan.passages[row.id] = _PlannedPassage(row.document_id, len(row.text), stored[0] if stored else None)
+        return True
+
+    def _mention(self, row: MentionRow, file: str) -> bool:
+        plan = self.plan
+        planned = plan.passages.get(row.passage_id)
+        if planned is None or not plan.has_entity(row.entity_id):
+            missing = f"passage {row.passage_id!r}" if planned is None else f"entity {row.entity_id!r}"
+            self._issues.left_out("mention_of_nothing", file, row.line, f"no {missing}"[:200])
+            return False
+        span = span_within(row.start, row.end, planned.length)
+        if span is None and (row.start is not None or row.end is not None):
+            detail = f"{row.start} to {row.end} in a text of {planned.length} characters"
+            self._issues.repaired("offsets_outside", file, row.line, detail)
+        if document := plan.documents.get(planned.document):
+            self._add(document, ["mention", row.entity_id, row.passage_id, row.surface, span])
+        return True
+
+    def _relation(self, row: RelationRow, file: str) -> bool:
+        plan = self.plan
+        missing = [end for end in (row.source, row.target) if not plan.has_entity(end)]
+        if missing:
+            self._issues.left_out("missing_end", file, row.line, f"no entity {missing[0]!r}"[:200])
+            return False
+        unknown = [passage for passage in row.passage_ids if passage not in plan.passages]
+        if unknown:
+            self._issues.repaired("unknown_passages", file, row.line, f"no passage {unknown[0]!r}"[:200])
+        documents = {plan.passages[passage].document for passage in row.passage_ids if passage in plan.passages}
+        for document in documents & plan.documents.keys():
+            self._add(plan.documents[document], _relation_content(row))
+        return True
+
+    def _add(self, planned: _PlannedDocument, content: object) -> None:
+        planned.digest += int.from_bytes(_digest(content), "big")
+
+    # --- rows of earlier loads ---------------------------------------------------------------------------------------
+
+    def _find_entities(self, source_ids: Iterable[str]) -> None:
+        plan = self.plan
+        asked = {s for s in source_ids if s not in plan.entities and s not in plan.committed_entities}
+        if not asked:
+            return
+        ids = {} if plan.replace else {plan.entity_id(source_id): source_id for source_id in asked}
+        known = self._writer.known("entity", list(ids)) if ids else set()
+        plan.committed_entities.update({source_id: plan.entity_id(source_id) in known for source_id in asked})
+
+    def _find_passages(self, source_ids: Iterable[str]) -> None:
+        plan = self.plan
+        asked = [s for s in source_ids if s not in plan.passages and s not in self._committed_passages]
+        if not asked or plan.replace or not plan.committed:
+            return
+        found = self._writer.current_passages(plan.dataset, asked)
+        for source_id in asked:
+            self._committed_passages[source_id] = found.get(source_id)
+        for source_id, (passage_id, text, document) in found.items():
+            # A document that is in the bundle has the passages that the bundle gives it, and no others.
+            if document not in self.plan.documents:
+                self.plan.passages[source_id] = _PlannedPassage(document, len(text), passage_id)
+
+
+def batched(rows: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of up to `size` rows."""
+    iterator = iter(rows)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+def _document_content(row: DocumentRow, collection: str) -> object:
+    own = [row.title, row.collection or collection, row.valid_from, row.url, row.author, row.date, row.metadata]
+    return ["document", row.id, *own]
+
+
+def _passage_content(row: PassageRow) -> object:
+    return ["passage", row.id, row.text, row.position, row.start, row.end, row.heading, row.metadata]
+
+
+def _relation_content(row: RelationRow) -> object:
+    own = [row.id, row.source, row.target, row.type, sorted(row.passage_ids), row.description, row.weight]
+    return ["relation", *own, row.metadata]
+
+
+def _digest(content: object) -> bytes:
+    return blake2b(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), digest_size=_DIGEST_BYTES).digest()

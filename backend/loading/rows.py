@@ -1,0 +1,403 @@
+"""The rows of a bundle: from the bytes of one line to a typed value, or to the reason why not.
+
+In every field null is the same as absent, and so is blank text, also in a required field. Ids may be given as
+whole numbers. Fields that a kind of row does not have are its metadata; an explicit `metadata` wins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
+
+import orjson
+
+from backend.loading.issues import LeftOut, Repair
+from backend.models import Json
+from backend.scope import instant
+
+Fields: TypeAlias = dict[str, Any]
+
+MAX_NESTING = 100  # far below what any JSON writer or reader of Python gives up at
+_MIN_INTEGER, _MAX_INTEGER = -(2**63), 2**63 - 1  # of the stores
+_DEFAULT_LABEL = "Entity"
+_REPLACEMENT = "\ufffd"
+_NUL_ESCAPE = b"\\u0000"  # the parser takes it; the stores do not
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_JSON_NAMES: dict[type, str] = {
+    str: "text",
+    int: "a whole number",
+    float: "a number with a fraction or beyond 64 bits",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+    type(None): "null",
+}
+
+
+class BadRow(Exception):
+    """Why a row is left out: the kind of issue, and what is wrong with this row."""
+
+    def __init__(self, kind: LeftOut, detail: str) -> None:
+        super().__init__(detail)
+        self.kind: LeftOut = kind
+        self.detail = detail
+
+
+class Earlier:
+    """What the rows so far have taken: their ids, and the places in each document.
+
+    A row asks once all else in it is good, so that a bad row takes nothing from a good one.
+    """
+
+    def __init__(self) -> None:
+        self._ids: set[str] = set()
+        self._places: Counter[str] = Counter()
+
+    def take(self, row_id: str) -> None:
+        """Takes an id; raises BadRow where an earlier row has it."""
+        if row_id in self._ids:
+            raise BadRow("used_id", f"an earlier row has the id {_quoted(row_id)}")
+        self._ids.add(row_id)
+
+    def place(self, document_id: str) -> int:
+        """The next place in a document, from 0."""
+        self._places[document_id] += 1
+        return self._places[document_id] - 1
+
+
+# --- rows ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A good row and the line that it stands on, from 1."""
+
+    kind: ClassVar[str]
+    line: int
+
+    @classmethod
+    def read(cls, fields: Fields, line: int, earlier: Earlier) -> Self:
+        """The row of these fields, which it uses up; raises BadRow."""
+        raise NotImplementedError
+
+
+R = TypeVar("R", bound=Row)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow(Row):
+    """A version of a document; `valid_from` is an ISO date or instant, as it was written."""
+
+    kind = "documents"
+    id: str
+    title: str | None
+    collection: str | None
+    valid_from: str | None
+    url: str | None
+    author: str | None
+    date: str | None
+    metadata: dict[str, Json]
+
+    @classmethod
+    def read(cls, fields: Fields, line: int, earlier: Earlier) -> Self:
+        row = cls(
+            line,
+            _id(fields, "id"),
+            _optional_text(fields, "title"),
+            _optional_text(fields, "collection"),
+            _moment(fields, "valid_from"),
+            _optional_text(fields, "url"),
+            _optional_text(fields, "author"),
+            _optional_text(fields, "date"),
+            _metadata(fields),
+        )
+        earlier.take(row.id)
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow(Row):
+    """A passage; without a `position` of its own it has its place among the good rows of its document."""
+
+    kind = "passages"
+    id: str
+    document_id: str
+    text: str
+    position: int
+    start: int | None
+    end: int | None
+    heading: str | None
+    metadata: dict[str, Json]
+
+    @classmethod
+    def read(cls, fields: Fields, line: int, earlier: Earlier) -> Self:
+        row_id, document_id = _id(fields, "id"), _id(fields, "document_id")
+        text, position = _text(fields, "text"), _whole(fields, "position")
+        start, end = _whole(fields, "start"), _whole(fields, "end")
+        heading, metadata = _optional_text(fields, "heading"), _metadata(fields)
+        earlier.take(row_id)
+        place = earlier.place(document_id)
+        position = place if position is None else position
+        return cls(line, row_id, document_id, text, position, start, end, heading, metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRow(Row):
+    """An entity; `label` is the field `type`."""
+
+    kind = "entities"
+    id: str
+    name: str
+    label: str
+    aliases: tuple[str, ...]
+    description: str | None
+    metadata: dict[str, Json]
+
+    @classmethod
+    def read(cls, fields: Fields, line: int, earlier: Earlier) -> Self:
+        row = cls(
+            line,
+            _id(fields, "id"),
+            _text(fields, "name"),
+            _optional_text(fields, "type") or _DEFAULT_LABEL,
+            _texts(fields, "aliases"),
+            _optional_text(fields, "description"),
+            _metadata(fields),
+        )
+        earlier.take(row.id)
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class MentionRow(Row):
+    """A mention as it was given: its offsets may lie outside the text."""
+
+    kind = "mentions"
+    entity_id: str
+    passage_id: str
+    surface: str | None
+    start: int | None
+    end: int | None
+
+    @classmethod
+    def read(cls, fields: Fields, line: int, earlier: Earlier) -> Self:
+        return cls(
+            line,
+            _id(fields, "entity_id"),
+            _id(fields, "passage_id"),
+            _optional_text(fields, "surface"),
+            _whole(fields, "start"),
+            _whole(fields, "end"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RelationRow(Row):
+    """A relation; each of its passages is named once, in the order given."""
+
+    kind = "relations"
+    id: str | None
+    source: str
+    target: str
+    type: str
+    passage_ids: tuple[str, ...]
+    description: str | None
+    weight: float | None
+    metadata: dict[str, Json]
+
+    @classmethod
+    def read(cls, fields: Fields, line: int, earlier: Earlier) -> Self:
+        row = cls(
+            line,
+            _optional_id(fields, "id"),
+            _id(fields, "source"),
+            _id(fields, "target"),
+            _text(fields, "type"),
+            _ids(fields, "passage_ids"),
+            _optional_text(fields, "description"),
+            _number(fields, "weight"),
+            _metadata(fields),
+        )
+        if row.id is not None:
+            earlier.take(row.id)
+        return row
+
+
+def span_within(start: int | None, end: int | None, length: int) -> tuple[int, int] | None:
+    """The offsets when they are a place in a text of this length, else None."""
+    if start is None or end is None or not 0 <= start < end <= length:
+        return None
+    return start, end
+
+
+# --- from bytes to fields -----------------------------------------------------------------------------------
+
+
+def decode(line: bytes) -> tuple[Fields, tuple[Repair, ...]]:
+    """The object on a line and the repairs that it took to read it; raises BadRow."""
+    if _NUL_ESCAPE not in line:
+        try:
+            return _object(orjson.loads(line), line), ()
+        except orjson.JSONDecodeError:
+            pass  # broken, or only in need of a repair
+    mended, repairs = _mend(line)
+    try:
+        return _object(orjson.loads(mended), mended), repairs
+    except orjson.JSONDecodeError as error:
+        raise BadRow("not_json", f"{error.msg} (column {error.colno})") from None
+
+
+def _mend(line: bytes) -> tuple[bytes, tuple[Repair, ...]]:
+    """The line with U+FFFD for what no store takes as text; what is not JSON stays so."""
+    text = line.decode("utf-8", "replace")
+    repairs: dict[Repair, None] = {}
+    if text.encode() != line:
+        repairs["invalid_utf8"] = None
+    if "\0" in text:
+        repairs["nul"] = None
+        text = text.replace("\0", _REPLACEMENT)
+
+    # Every escape is matched, so that the second backslash of `\\u0000` begins none.
+    def mend_escape(match: re.Match[str]) -> str:
+        escape = match[0]
+        if escape == "\\u0000":
+            repairs["nul"] = None
+        elif len(escape) == 6 and "d800" <= escape[2:].lower() <= "dfff":
+            repairs["lone_surrogate"] = None
+        else:
+            return escape
+        return _REPLACEMENT
+
+    return _ESCAPE.sub(mend_escape, text).encode(), tuple(repairs)
+
+
+def _object(value: Any, line: bytes) -> Fields:
+    if type(value) is not dict:
+        raise BadRow("not_an_object", f"{_JSON_NAMES[type(value)]}, not an object")
+    # Counting is quick and nearly always enough.
+    if line.count(b"{") + line.count(b"[") > MAX_NESTING and _is_deeper(value, MAX_NESTING):
+        raise BadRow("not_json", f"nested more than {MAX_NESTING} deep")
+    return value
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    if not isinstance(value, (dict, list)):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(item, levels - 1) for item in inner)
+
+
+# --- fields -------------------------------------------------------------------------------------------------
+
+
+def _wrong_type(name: str, value: Any, wanted: str, verb: str = "is") -> BadRow:
+    return BadRow("wrong_type", f"`{name}` {verb} {_JSON_NAMES[type(value)]}, not {wanted}")
+
+
+def _missing(name: str, value: Any) -> BadRow:
+    return BadRow("missing_field", f"no `{name}`" if value is None else f"`{name}` is blank")
+
+
+def _id(fields: Fields, name: str) -> str:
+    value = fields.get(name)
+    if type(value) is int:
+        del fields[name]
+        return str(value)
+    return _text(fields, name)
+
+
+def _optional_id(fields: Fields, name: str) -> str | None:
+    return _id(fields, name) if type(fields.get(name)) is int else _optional_text(fields, name)
+
+
+def _text(fields: Fields, name: str) -> str:
+    value = fields.pop(name, None)
+    if type(value) is str:
+        if value and not value.isspace():
+            return value
+    elif value is not None:
+        raise _wrong_type(name, value, "text")
+    raise _missing(name, value)
+
+
+def _optional_text(fields: Fields, name: str) -> str | None:
+    value = fields.pop(name, None)
+    if type(value) is str:
+        return value if value and not value.isspace() else None
+    if value is not None:
+        raise _wrong_type(name, value, "text")
+    return None
+
+
+def _moment(fields: Fields, name: str) -> str | None:
+    value = _optional_text(fields, name)
+    if value is not None and instant(value) is None:
+        raise BadRow("wrong_type", f"`{name}` is {_quoted(value)}, not an ISO date or instant")
+    return value
+
+
+def _whole(fields: Fields, name: str) -> int | None:
+    value = fields.pop(name, None)
+    if value is None:
+        return None
+    # Tables with gaps are often written with 12.0 for 12. Beyond 2**53 the last digits would be lost.
+    if type(value) is float and value.is_integer() and abs(value) <= 2**53:
+        value = int(value)
+    if type(value) is not int:
+        raise _wrong_type(name, value, "a whole number")
+    if not _MIN_INTEGER <= value <= _MAX_INTEGER:
+        raise BadRow("wrong_type", f"`{name}` is beyond the whole numbers of 64 bits")
+    return value
+
+
+def _number(fields: Fields, name: str) -> float | None:
+    value = fields.pop(name, None)
+    if value is None:
+        return None
+    if type(value) is not int and type(value) is not float:
+        raise _wrong_type(name, value, "a number")
+    return float(value)
+
+
+def _texts(fields: Fields, name: str) -> tuple[str, ...]:
+    texts: dict[str, None] = {}
+    for item in _list(fields, name):
+        if type(item) is not str:
+            raise _wrong_type(name, item, "only text", "holds")
+        if item and not item.isspace():
+            texts[item] = None
+    return tuple(texts)
+
+
+def _ids(fields: Fields, name: str) -> tuple[str, ...]:
+    ids: dict[str, None] = {}
+    for item in _list(fields, name):
+        if type(item) is not str and type(item) is not int:
+            raise _wrong_type(name, item, "only ids", "holds")
+        ids[str(item)] = None
+    return tuple(ids)
+
+
+def _list(fields: Fields, name: str) -> list[Any]:
+    value = fields.pop(name, None)
+    if value is None:
+        return []
+    if type(value) is not list:
+        raise _wrong_type(name, value, "a list")
+    return [item for item in value if item is not None]
+
+
+def _metadata(fields: Fields) -> dict[str, Json]:
+    explicit = fields.pop("metadata", None)
+    if explicit is None:
+        return fields
+    if type(explicit) is not dict:
+        raise _wrong_type("metadata", explicit, "an object")
+    return fields | explicit
+
+
+def _quoted(text: str) -> str:
+    # The text is a stranger's and ends in a terminal: short, and nothing that a terminal obeys.
+    return repr(text if len(text) <= 60 else text[:59] + "…")

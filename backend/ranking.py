@@ -1,0 +1,109 @@
+"""How names are scored against a query, and how ranked lists are fused.
+
+The lexical score uses the query and one name, nothing of the corpus, so that hidden entities cannot move it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from backend.models import Entity, Match
+from backend.words import Word, fold, words
+
+# Reciprocal rank fusion, score = sum of 1 / (k + rank) over the lists: Cormack, Clarke and Büttcher, "Reciprocal
+# Rank Fusion outperforms Condorcet and individual Rank Learning Methods", SIGIR 2009, which found k = 60.
+RRF_K = 60
+
+
+@dataclass(frozen=True, slots=True)
+class NameScore:
+    """How well one name or alias answers a query; greater is better, field by field in this order."""
+
+    exact_name: bool
+    exact_alias: bool
+    query_share: float  # share of the query's words that the name has, a beginning counting as the word
+    whole: bool  # no word of the query matched merely as a beginning
+    name_share: float  # share of the name's words that the query has
+
+    @property
+    def order(self) -> tuple[bool, bool, float, bool, float]:
+        return (self.exact_name, self.exact_alias, self.query_share, self.whole, self.name_share)
+
+    @property
+    def value(self) -> float:
+        """One number in the same order: 4 exact name, 2 exact alias, plus the shares with descending weight."""
+        exactness = 4 * self.exact_name + 2 * self.exact_alias
+        return round(exactness + self.query_share + 0.001 * self.whole + 0.0009 * self.name_share, 6)
+
+
+class NameScorer:
+    """Scores names against one query."""
+
+    def __init__(self, text: str) -> None:
+        self.folded = fold(text)
+        self.words = words(text)
+        self._asked = list(dict.fromkeys(self.words))
+        self._joined = _joined(self.words)
+
+    def score(self, entity: Entity) -> tuple[NameScore, Match] | None:
+        """The best of the name and the aliases, ties to the earlier; None when no word matches."""
+        names = [(entity.name, "name"), *((alias, "alias") for alias in entity.aliases)]
+        scored = [(self._score(name, kind), Match(name, kind, False)) for name, kind in names]
+        best = max(scored, key=lambda pair: pair[0].order)
+        if not best[0].query_share:
+            return None
+        return best[0], Match(best[1].text, best[1].kind, best[0].exact_name or best[0].exact_alias)
+
+    def _score(self, name: str, kind: str) -> NameScore:
+        own = words(name)
+        exact = fold(name) == self.folded or (bool(own) and _joined(own) == self._joined)
+        whole = {word for word in self._asked if _has(own, word)}
+        last = self.words[-1] if self.words else None
+        begun = {last} - whole if last is not None and _begins(own, last) else set()
+        matched = whole | begun
+        return NameScore(
+            exact_name=exact and kind == "name",
+            exact_alias=exact and kind == "alias",
+            query_share=1.0 if exact else len(matched) / max(1, len(self._asked)),
+            whole=not begun,
+            name_share=_name_share(own, whole, begun),
+        )
+
+
+def fuse(rankings: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """The reciprocal rank fusion of ranked lists of ids, in no order."""
+    scores: dict[str, float] = {}
+    for ranking in rankings.values():
+        for rank, entity_id in enumerate(ranking, start=1):
+            scores[entity_id] = scores.get(entity_id, 0.0) + 1 / (RRF_K + rank)
+    return {entity_id: round(score, 6) for entity_id, score in scores.items()}
+
+
+def _joined(own: Sequence[Word]) -> str:
+    return " ".join(word.text for word in own)
+
+
+def _has(own: Sequence[Word], asked: Word) -> bool:
+    if asked.unspaced:
+        return any(word.unspaced and asked.text in word.text for word in own)
+    return asked in own
+
+
+def _begins(own: Sequence[Word], asked: Word) -> bool:
+    return not asked.unspaced and any(not word.unspaced and word.text.startswith(asked.text) for word in own)
+
+
+def _name_share(own: Sequence[Word], whole: set[Word], begun: set[Word]) -> float:
+    """Matched words over all words of the name; a character of an unspaced run counts as a word."""
+    total = sum(len(word.tokens) for word in own)
+    matched = sum(_matched_tokens(word, whole, begun) for word in own)
+    return matched / total if total else 0.0
+
+
+def _matched_tokens(word: Word, whole: set[Word], begun: set[Word]) -> int:
+    if word.unspaced:
+        return min(
+            len(word.text), sum(len(asked.text) for asked in whole if asked.unspaced and asked.text in word.text)
+        )
+    return int(word in whole or any(word.text.startswith(asked.text) for asked in begun))

@@ -1,0 +1,306 @@
+"""Entity search: by name and by meaning, keeping the entities that a passage in scope mentions.
+
+A call costs at most six queries of the graph store, whatever the number of labels, and at most two reads per
+collection of vectors.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backend.errors import IndexNotReady, Malformed
+from backend.models import (
+    MAX_LIMIT,
+    Catalog,
+    ChannelScore,
+    Cut,
+    Entity,
+    EntityHit,
+    EntityQuery,
+    EntityResult,
+    Evidence,
+    Facet,
+    IndexState,
+    Match,
+    Mode,
+    Scope,
+    Status,
+)
+from backend.ranking import NameScorer, fuse
+from backend.scope import ResolvedScope, resolve
+from backend.stopwatch import Stopwatch
+from backend.stores.base import Candidate, GraphView
+from backend.vectors.base import Encoder, Index
+
+# Candidates that one label's full-text index proposes, and that one read of the vectors returns (design, 2.2).
+CANDIDATE_LIMIT = 1_000
+
+
+@dataclass(slots=True)
+class _Channel:
+    """One ranked list: entities in scope, best first, with raw scores, and what may have cut it."""
+
+    ranked: list[str] = field(default_factory=list)
+    scores: dict[str, float] = field(default_factory=dict)
+    matches: dict[str, Match] = field(default_factory=dict)
+    sizes: Counter[str] = field(default_factory=Counter)
+    cut: Cut | None = None
+
+    def at(self, entity_id: str) -> ChannelScore | None:
+        if entity_id not in self.scores:
+            return None
+        return ChannelScore(self.ranked.index(entity_id) + 1, self.scores[entity_id])
+
+
+def search(
+    view: GraphView, query: EntityQuery, *, index: Callable[[], Index], encoder: Callable[[], Encoder]
+) -> EntityResult:
+    """The entities that answer the query, best first; index and encoder are asked for only where the mode needs them.
+
+    Raises Malformed, and IndexNotReady naming label, index and remedy.
+    """
+    watch = Stopwatch()
+    _check(query)
+    with watch.step("scope"):
+        scope = resolve(query.scope)
+        catalog = view.catalog()
+        check_scope(view, catalog, query.scope)
+        labels = _labels(query, catalog)
+        _check_ready(query, labels, catalog, encoder)
+    entities: dict[str, Entity] = {}
+    channels: dict[str, _Channel] = {}
+    scorer = NameScorer(query.text)
+    if query.mode is not Mode.SEMANTIC:
+        with watch.step("lexical"):
+            channels["lexical"] = _lexical(view, query, scorer, scope, entities)
+    if query.mode is not Mode.LEXICAL:
+        with watch.step("semantic"):
+            reader = _SemanticReader(view, query, scope, catalog, index(), labels, entities)
+            channels["semantic"] = reader.read(encoder().encode([query.text])[0])
+    ranked = _ranked(query.mode, channels, entities)
+    hits = ranked[: query.limit]
+    with watch.step("evidence"):
+        support = view.support([entity_id for entity_id, _ in hits], scorer.words, query.support_limit, scope)
+    cuts = tuple(channel.cut for channel in channels.values() if channel.cut is not None)
+    return EntityResult(
+        query=query,
+        hits=tuple(_hit(entities[entity_id], score, channels, support) for entity_id, score in hits),
+        facets=_facets(channels, cuts),
+        truncated_by=tuple(cut.bound for cut in cuts),
+        cuts=cuts,
+        timings_ms=watch.timings_ms,
+    )
+
+
+# --- checks ----------------------------------------------------------------------------------------------------------
+
+
+def check_scope(view: GraphView, catalog: Catalog, scope: Scope) -> None:
+    """Raises Malformed for a collection or a document that the store does not know."""
+    for name in scope.collections:
+        known_name("collection", name, catalog.collections)
+    unknown = view.unknown_documents(scope.document_ids) if scope.document_ids else ()
+    if unknown:
+        raise Malformed(
+            f"There is no document {unknown[0]!r}.",
+            hint="`attest show --dataset NAME SOURCE_ID` gives the id.",
+            known=[],
+        )
+
+
+def known_name(kind: str, name: str, known: Sequence[str]) -> None:
+    """Raises Malformed, naming the nearest of the known names first, for one that is not among them."""
+    if name in known:
+        return
+    nearest = difflib.get_close_matches(name[:100], known, n=5, cutoff=0.5) if len(known) < 10_000 else []
+    listed = list(dict.fromkeys([*nearest, *known]))[:20]
+    more = f" and {len(known) - len(listed)} more" if len(known) > len(listed) else ""
+    names = ", ".join(repr(other) for other in listed)
+    raise Malformed(
+        f"There is no {kind} {name!r}.",
+        hint=f"There is: {names}{more}." if known else "Nothing is loaded yet.",
+        known=listed,
+    )
+
+
+def _check(query: EntityQuery) -> None:
+    if not query.text.strip():
+        raise Malformed("The search text is blank.", hint="Give a name or a few words.")
+    if not 1 <= query.limit <= MAX_LIMIT:
+        raise Malformed(f"limit {query.limit} is not between 1 and {MAX_LIMIT}.", hint="Choose a limit in that range.")
+    if query.support_limit < 0:
+        raise Malformed(f"support limit {query.support_limit} is below 0.", hint="Choose 0 or more.")
+
+
+def _labels(query: EntityQuery, catalog: Catalog) -> tuple[str, ...]:
+    for label in query.labels:
+        known_name("label", label, catalog.labels)
+    return tuple(sorted(set(query.labels))) or catalog.labels
+
+
+def _check_ready(query: EntityQuery, labels: Sequence[str], catalog: Catalog, encoder: Callable[[], Encoder]) -> None:
+    needed = {Mode.LEXICAL: {"fulltext"}, Mode.SEMANTIC: {"vector"}, Mode.HYBRID: {"fulltext", "vector"}}[query.mode]
+    asked = set(labels)
+    for status in catalog.indexes:
+        if status.index in needed and status.label in asked and status.state is not IndexState.ONLINE:
+            raise not_ready(status.label, status.index, status.state, percent=status.percent, detail=status.detail)
+    if "vector" in needed:
+        for collection in catalog.vector_collections:
+            if collection.kind == "entity" and collection.encoder != encoder().name and labels:
+                raise not_ready(
+                    labels[0],
+                    "vector",
+                    IndexState.OTHER_ENCODER,
+                    detail=f"made with {collection.encoder}, the encoder is {encoder().name}",
+                )
+
+
+def not_ready(
+    label: str, index: str, state: IndexState, *, percent: float | None = None, detail: str = ""
+) -> IndexNotReady:
+    """The error that names label, index, state and remedy."""
+    progress = "" if percent is None else f" ({percent:.0f} %)"
+    reason = f": {detail}" if detail else ""
+    wait = "Wait until `attest index` has ended." if state is IndexState.POPULATING else "Run `attest index`."
+    return IndexNotReady(
+        f"The {index} index of label {label!r} is {state}{progress}{reason}.",
+        hint=wait,
+        label=label,
+        index=index,
+        state=str(state),
+        percent=percent,
+        remedy="attest index",
+    )
+
+
+# --- the two channels ------------------------------------------------------------------------------------------------
+
+
+def _lexical(
+    view: GraphView, query: EntityQuery, scorer: NameScorer, scope: ResolvedScope, entities: dict[str, Entity]
+) -> _Channel:
+    """What the index proposes, in the order of the scorer; twice the limit of each label is kept."""
+    proposals = view.propose(scorer.words, scorer.folded, query.labels, scope, CANDIDATE_LIMIT)
+    scored = [(entity, found) for entity in proposals.entities if (found := scorer.score(entity)) is not None]
+    scored.sort(key=lambda pair: pair[0].id)
+    scored.sort(key=lambda pair: pair[0].name)
+    scored.sort(key=lambda pair: pair[1][0].order, reverse=True)
+    channel = _Channel(sizes=Counter(entity.label for entity, _ in scored))
+    kept: Counter[str] = Counter()
+    for entity, (score, match) in scored:
+        kept[entity.label] += 1
+        if kept[entity.label] <= 2 * query.limit:
+            entities[entity.id] = entity
+            channel.ranked.append(entity.id)
+            channel.scores[entity.id] = score.value
+            channel.matches[entity.id] = match
+    if proposals.overflowed:
+        channel.cut = Cut("candidate", CANDIDATE_LIMIT, labels=proposals.overflowed)
+    return channel
+
+
+@dataclass(slots=True)
+class _SemanticReader:
+    """Reads the vectors nearest to a query, and a second time by label when what came first was mostly hidden."""
+
+    view: GraphView
+    query: EntityQuery
+    scope: ResolvedScope
+    catalog: Catalog
+    index: Index
+    labels: Sequence[str]
+    entities: dict[str, Entity]
+
+    def read(self, vector: NDArray[np.float32]) -> _Channel:
+        limit = min(CANDIDATE_LIMIT, self.index.max_results)
+        channel, is_full = self._read(vector, limit, ())
+        if is_full and len(channel.ranked) < self.query.limit:
+            channel, is_full = self._read(vector, self.index.max_results, self.labels)
+            limit = self.index.max_results
+        # A full read may have left out entities of a label that has room for more; others it cannot have changed.
+        starved = tuple(label for label in self.labels if channel.sizes[label] < 2 * self.query.limit)
+        if is_full and starved:
+            channel.cut = Cut("semantic", limit, labels=starved)
+        return channel
+
+    def _read(self, vector: NDArray[np.float32], limit: int, labels: Sequence[str]) -> tuple[_Channel, bool]:
+        found: dict[str, tuple[float, str]] = {}
+        nearest: list[tuple[float, str, str]] = []
+        for collection in self.catalog.vector_collections:
+            if collection.kind == "entity":
+                neighbours = self.index.nearest(collection.name, vector, limit=limit, labels=labels)
+                nearest.extend((neighbour.score, neighbour.id, collection.name) for neighbour in neighbours)
+        nearest.sort(key=lambda item: (-item[0], item[1]))
+        is_full = len(nearest) >= limit
+        for score, entity_id, collection_name in nearest[:limit]:
+            found.setdefault(entity_id, (score, collection_name))
+        return self._channel(found), is_full
+
+    def _channel(self, found: Mapping[str, tuple[float, str]]) -> _Channel:
+        candidates = self.view.candidates(list(found), self.scope) if found else {}
+        asked = set(self.labels)
+        ranked = [
+            (score, candidates[entity_id].entity)
+            for entity_id, (score, collection) in found.items()
+            if entity_id in candidates and self._counts(candidates[entity_id], collection, asked)
+        ]
+        ranked.sort(key=lambda pair: (-pair[0], pair[1].name, pair[1].id))
+        channel = _Channel(sizes=Counter(entity.label for _, entity in ranked))
+        kept: Counter[str] = Counter()
+        for score, entity in ranked:
+            kept[entity.label] += 1
+            if kept[entity.label] <= 2 * self.query.limit:
+                self.entities[entity.id] = entity
+                channel.ranked.append(entity.id)
+                channel.scores[entity.id] = score
+        return channel
+
+    @staticmethod
+    def _counts(candidate: Candidate, collection: str, asked: set[str]) -> bool:
+        # A vector in another collection than the entity's own is an older one, of a name it no longer has.
+        return candidate.vectors == collection and candidate.entity.label in asked
+
+
+# --- the result ------------------------------------------------------------------------------------------------------
+
+
+def _ranked(mode: Mode, channels: Mapping[str, _Channel], entities: Mapping[str, Entity]) -> list[tuple[str, float]]:
+    if mode is not Mode.HYBRID:
+        (channel,) = channels.values()
+        return [(entity_id, channel.scores[entity_id]) for entity_id in channel.ranked]
+    fused = fuse({name: channel.ranked for name, channel in channels.items()})
+    return sorted(fused.items(), key=lambda pair: (-pair[1], entities[pair[0]].name, pair[0]))
+
+
+def _hit(entity: Entity, score: float, channels: Mapping[str, _Channel], support: Mapping[str, Evidence]) -> EntityHit:
+    evidence = support.get(entity.id, Evidence())
+    lexical = channels.get("lexical")
+    return EntityHit(
+        id=entity.id,
+        source_id=entity.source_id,
+        dataset=entity.dataset,
+        name=entity.name,
+        label=entity.label,
+        aliases=entity.aliases,
+        description=entity.description,
+        score=score,
+        status=Status.SUPPORTED if evidence.counts.passages else Status.UNSUPPORTED,
+        channels={name: at for name, channel in channels.items() if (at := channel.at(entity.id)) is not None},
+        matched=lexical.matches.get(entity.id) if lexical else None,
+        counts=evidence.counts,
+        passages=evidence.passages,
+    )
+
+
+def _facets(channels: Mapping[str, _Channel], cuts: Iterable[Cut]) -> tuple[Facet, ...]:
+    """The names found per label; where only meaning was searched, the candidates of that."""
+    channel = channels.get("lexical") or channels["semantic"]
+    cut_labels = {label for cut in cuts for label in cut.labels}
+    facets = (Facet(label, count, label not in cut_labels) for label, count in channel.sizes.items())
+    return tuple(sorted(facets, key=lambda facet: (-facet.count, facet.label)))

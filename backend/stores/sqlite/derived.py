@@ -1,0 +1,272 @@
+"""What a commit computes from the rows that its job wrote, and what removing takes with it.
+
+The temporary tables `touched_…` name what a job has changed; `finish` brings the derived tables into line with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from backend.errors import Unavailable
+from backend.stores.sqlite.driver import Connection
+from backend.stores.sqlite.schema import ENDLESS
+
+_TOUCHED = ("document", "version", "edge")
+
+
+def begin(connection: Connection) -> None:
+    """Empties the notes of what is touched."""
+    for kind in _TOUCHED:
+        connection.run(f"CREATE TEMP TABLE IF NOT EXISTS touched_{kind} (id INTEGER PRIMARY KEY)")
+        connection.run(f"DELETE FROM touched_{kind}")
+
+
+def touch_version(connection: Connection, version: int, document: int | None) -> None:
+    connection.run("INSERT OR IGNORE INTO touched_version VALUES (?)", (version,))
+    if document is not None:
+        connection.run("INSERT OR IGNORE INTO touched_document VALUES (?)", (document,))
+
+
+def touch_versions_of_passages(connection: Connection, passage_ids: Sequence[str]) -> None:
+    connection.run(
+        """INSERT OR IGNORE INTO touched_version SELECT version FROM passage
+            WHERE uuid IN (SELECT value FROM json_each(?))""",
+        (json.dumps(passage_ids),),
+    )
+
+
+def touch_edges_of_relations(connection: Connection, relation_ids: Sequence[str]) -> None:
+    connection.run(
+        """INSERT OR IGNORE INTO touched_edge SELECT edge FROM relation
+            WHERE uuid IN (SELECT value FROM json_each(?))""",
+        (json.dumps(relation_ids),),
+    )
+
+
+def finish(connection: Connection) -> None:
+    """Brings every derived table into line with what was touched."""
+    _set_validity(connection)
+    for statement in (*_COUNT_VERSIONS, *_FOLD_EDGES, *_NAMES):
+        connection.run(statement)
+
+
+# --- validity --------------------------------------------------------------------------------------------------------
+
+
+def _set_validity(connection: Connection) -> None:
+    """A version is current from its beginning to the next beginning or ending, ties to the later load."""
+    rows = connection.read(
+        """SELECT v.document, v.valid_from AS at, v.number, v.id FROM version v
+            WHERE v.document IN (SELECT id FROM touched_document)
+            UNION ALL SELECT n.document, n.at, 9223372036854775807, NULL FROM ending n
+            WHERE n.document IN (SELECT id FROM touched_document)
+            ORDER BY 1, 2, 3"""
+    )
+    ends = [
+        (after["at"] if after is not None and after["document"] == row["document"] else ENDLESS, row["id"])
+        for row, after in pairwise([*rows, None])
+        if row is not None and row["id"] is not None
+    ]
+    connection.run_many("UPDATE version SET valid_to = ? WHERE id = ?", ends)
+
+
+# --- what follows from the rows --------------------------------------------------------------------------------------
+
+_COUNT_VERSIONS = (
+    "DELETE FROM appearance WHERE version IN (SELECT id FROM touched_version)",
+    """INSERT INTO appearance (entity, document, version, passages)
+        SELECT m.entity, v.document, v.id, count(DISTINCT m.passage)
+        FROM touched_version t CROSS JOIN version v ON v.id = t.id CROSS JOIN passage p ON p.version = v.id
+        CROSS JOIN mention m ON m.passage = p.id GROUP BY m.entity, v.id""",
+    """UPDATE version SET passages = (SELECT count(*) FROM passage p WHERE p.version = version.id),
+            mentions = (SELECT count(*) FROM passage p CROSS JOIN mention m ON m.passage = p.id
+                WHERE p.version = version.id)
+        WHERE id IN (SELECT id FROM touched_version)""",
+)
+
+_FOLD_EDGES = (
+    """UPDATE edge SET
+            unstated = (SELECT count(*) FROM relation r WHERE r.edge = edge.id AND r.unstated),
+            documents = (SELECT count(DISTINCT document) FROM support s WHERE s.edge = edge.id),
+            passages = (SELECT count(DISTINCT passage) FROM support s WHERE s.edge = edge.id)
+        WHERE id IN (SELECT id FROM touched_edge)""",
+    "DELETE FROM adjacency WHERE edge IN (SELECT id FROM touched_edge)",
+    """DELETE FROM edge WHERE id IN (SELECT id FROM touched_edge)
+        AND NOT EXISTS (SELECT 1 FROM relation r WHERE r.edge = edge.id)
+        AND NOT EXISTS (SELECT 1 FROM support s WHERE s.edge = edge.id)""",
+    *(
+        f"""INSERT INTO adjacency (entity, type, edge, less_documents, less_passages, uuid)
+            SELECT e.{end}, e.type, e.id, -e.documents, -e.passages, e.uuid FROM edge e
+            WHERE e.id IN (SELECT id FROM touched_edge) AND e.source <> e.target ORDER BY e.{end}"""
+        for end in ("source", "target")
+    ),
+)
+
+_NAMES = (
+    """UPDATE label SET
+            entities = (SELECT count(*) FROM entity e WHERE e.label = label.id),
+            without_vector = (SELECT count(*) FROM entity e WHERE e.label = label.id AND e.vectors IS NULL)""",
+    "DELETE FROM label WHERE entities = 0",
+    "DELETE FROM relation_type WHERE NOT EXISTS (SELECT 1 FROM edge e WHERE e.type = relation_type.id)",
+    "DELETE FROM collection",
+    "INSERT INTO collection SELECT DISTINCT collection FROM version",
+    "DELETE FROM metadata_key",
+    "INSERT INTO metadata_key SELECT DISTINCT key FROM version_value",
+    """DELETE FROM vector_collection
+        WHERE NOT EXISTS (SELECT 1 FROM entity e WHERE e.vectors = vector_collection.id)""",
+)
+
+
+# --- removing --------------------------------------------------------------------------------------------------------
+
+
+def remove_dataset(connection: Connection, dataset: str) -> dict[str, int]:
+    """Removes everything of a dataset; counts by kind. Raises Unavailable for an unknown one."""
+    key = connection.value("SELECT id FROM dataset WHERE name = ?", (dataset,))
+    if key is None:
+        known = [row["name"] for row in connection.read("SELECT name FROM dataset ORDER BY name")]
+        raise Unavailable(
+            f"There is no dataset {dataset!r}.", hint=f"There is: {', '.join(known) or 'none yet'}.", known=known
+        )
+    counts = {
+        "documents": connection.value("SELECT count(*) FROM document WHERE dataset = ?", (key,)),
+        "entities": connection.value("SELECT count(*) FROM entity WHERE dataset = ?", (key,)),
+        "relations": connection.value("SELECT count(*) FROM relation WHERE dataset = ?", (key,)),
+    }
+    documents = connection.read("SELECT id FROM document WHERE dataset = ?", (key,))
+    _remove_documents(connection, [row["id"] for row in documents])
+    _remove_relations(connection, f"SELECT id FROM relation WHERE dataset = {int(key)}")
+    _remove_entities(connection, f"SELECT id FROM entity WHERE dataset = {int(key)}")
+    connection.run("DELETE FROM dataset WHERE id = ?", (key,))
+    return counts
+
+
+def remove_document(connection: Connection, document_id: str) -> dict[str, int]:
+    """Removes every version of a document, and the relations and entities that nothing else holds."""
+    key = connection.value("SELECT id FROM document WHERE uuid = ?", (document_id,))
+    if key is None:
+        raise Unavailable(f"There is no document {document_id!r}.", hint="`attest show` looks ids up.")
+    return {"documents": 1, **_drop_orphans(connection, [key])}
+
+
+def retire(connection: Connection, dataset: int, kept: Mapping[str, set[str]], *, at: int) -> dict[str, int]:
+    """Ends the documents and removes the unstated relations and the entities that `kept` (ids by kind) lacks."""
+    absent = {kind: _absent(connection, kind, dataset, kept[kind]) for kind in ("document", "entity", "relation")}
+    ended = [key for key in absent["document"] if not _has_ended(connection, key)]
+    connection.run_many(
+        """INSERT INTO ending (document, at)
+            SELECT :document, max(:at, (SELECT max(valid_from) FROM version WHERE document = :document))""",
+        [{"document": key, "at": at} for key in ended],
+    )
+    connection.run_many("INSERT OR IGNORE INTO touched_document VALUES (?)", [(key,) for key in ended])
+    relations = _retire_relations(connection, absent["relation"])
+    connection.run_many("UPDATE entity SET retired = 1 WHERE id = ?", [(key,) for key in absent["entity"]])
+    held = "(SELECT 1 FROM mention m WHERE m.entity = e.id) OR EXISTS (SELECT 1 FROM edge x WHERE e.id IN (x.source, x.target))"
+    _remove_entities(
+        connection,
+        f"SELECT e.id FROM entity e WHERE e.dataset = {int(dataset)} AND e.retired = 1 AND NOT (EXISTS {held})",
+    )
+    return {"documents": len(ended), "entities": len(absent["entity"]), "relations": relations}
+
+
+def _retire_relations(connection: Connection, keys: Sequence[int]) -> int:
+    """A relation that passages state ends with them; one without passages has no time and goes now."""
+    listed = json.dumps(keys)
+    connection.run(
+        "INSERT OR IGNORE INTO touched_edge SELECT edge FROM relation WHERE id IN (SELECT value FROM json_each(?))",
+        (listed,),
+    )
+    ended = connection.run(
+        "UPDATE relation SET unstated = 0 WHERE unstated AND id IN (SELECT value FROM json_each(?))", (listed,)
+    )
+    connection.run(
+        """DELETE FROM relation WHERE id IN (SELECT value FROM json_each(?))
+            AND NOT EXISTS (SELECT 1 FROM support s WHERE s.relation = relation.id)""",
+        (listed,),
+    )
+    return ended
+
+
+def _absent(connection: Connection, kind: str, dataset: int, kept: set[str]) -> list[int]:
+    rows = connection.read(f"SELECT id, uuid FROM {kind} WHERE dataset = ?", (dataset,))
+    return [row["id"] for row in rows if row["uuid"] not in kept]
+
+
+def _has_ended(connection: Connection, document: int) -> bool:
+    ended = connection.value(
+        "SELECT 1 FROM ending WHERE document = ? AND at >= (SELECT max(valid_from) FROM version WHERE document = ?)",
+        (document, document),
+    )
+    return ended is not None
+
+
+def _drop_orphans(connection: Connection, documents: Sequence[int]) -> dict[str, int]:
+    """Removes documents with the relations and entities that only they held; counts of these."""
+    listed = json.dumps(documents)
+    versions = "SELECT id FROM version WHERE document IN (SELECT value FROM json_each(?))"
+    connection.run("CREATE TEMP TABLE IF NOT EXISTS orphan (kind TEXT, id INTEGER)")
+    connection.run("DELETE FROM orphan")
+    connection.run(
+        f"INSERT INTO orphan SELECT DISTINCT 'relation', relation FROM support WHERE version IN ({versions})", (listed,)
+    )
+    connection.run(
+        f"INSERT INTO orphan SELECT DISTINCT 'entity', entity FROM appearance WHERE version IN ({versions})", (listed,)
+    )
+    _remove_documents(connection, documents)
+    connection.run(
+        """DELETE FROM orphan WHERE kind = 'relation' AND (
+            EXISTS (SELECT 1 FROM support s WHERE s.relation = orphan.id)
+            OR EXISTS (SELECT 1 FROM relation r WHERE r.id = orphan.id AND r.unstated))"""
+    )
+    connection.run(
+        """DELETE FROM orphan WHERE kind = 'entity'
+            AND EXISTS (SELECT 1 FROM mention m WHERE m.entity = orphan.id)"""
+    )
+    connection.run(
+        """INSERT INTO orphan SELECT 'relation', r.id FROM orphan o
+            JOIN edge e ON o.id IN (e.source, e.target) JOIN relation r ON r.edge = e.id WHERE o.kind = 'entity'"""
+    )
+    relations = connection.value("SELECT count(DISTINCT id) FROM orphan WHERE kind = 'relation'")
+    entities = connection.value("SELECT count(*) FROM orphan WHERE kind = 'entity'")
+    _remove_relations(connection, "SELECT id FROM orphan WHERE kind = 'relation'")
+    _remove_entities(connection, "SELECT id FROM orphan WHERE kind = 'entity'")
+    return {"entities": entities, "relations": relations}
+
+
+def _remove_documents(connection: Connection, documents: Sequence[int]) -> None:
+    listed = (json.dumps(documents),)
+    chosen = "IN (SELECT value FROM json_each(?))"
+    versions = f"IN (SELECT id FROM version WHERE document {chosen})"
+    passages = f"IN (SELECT p.id FROM passage p WHERE p.version {versions})"
+    connection.run(f"INSERT OR IGNORE INTO touched_edge SELECT edge FROM support WHERE version {versions}", listed)
+    for statement in (
+        f"DELETE FROM support WHERE version {versions}",
+        f"DELETE FROM appearance WHERE version {versions}",
+        f"DELETE FROM mention WHERE passage {passages}",
+        f"DELETE FROM passage WHERE version {versions}",
+        f"DELETE FROM version_value WHERE version {versions}",
+        f"DELETE FROM version WHERE document {chosen}",
+        f"DELETE FROM ending WHERE document {chosen}",
+        f"DELETE FROM document WHERE id {chosen}",
+    ):
+        connection.run(statement, listed)
+
+
+def _remove_relations(connection: Connection, chosen: str) -> None:
+    connection.run(f"INSERT OR IGNORE INTO touched_edge SELECT edge FROM relation WHERE id IN ({chosen})")
+    connection.run(f"INSERT OR IGNORE INTO touched_edge SELECT edge FROM support WHERE relation IN ({chosen})")
+    connection.run(f"DELETE FROM support WHERE relation IN ({chosen})")
+    connection.run(f"DELETE FROM relation WHERE id IN ({chosen})")
+
+
+def _remove_entities(connection: Connection, chosen: str) -> None:
+    for statement in (
+        f"DELETE FROM entity_words WHERE rowid IN ({chosen})",
+        f"DELETE FROM entity_key WHERE entity IN ({chosen})",
+        f"DELETE FROM mention WHERE entity IN ({chosen})",
+        f"DELETE FROM appearance WHERE entity IN ({chosen})",
+        f"DELETE FROM entity WHERE id IN ({chosen})",
+    ):
+        connection.run(statement)

@@ -1,0 +1,184 @@
+"""Reading entities: what the full-text index proposes, who is in scope, and the passages that mention them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+
+from backend.models import Counts, Entity, EntityView, Evidence, Status
+from backend.scope import ResolvedScope
+from backend.stores.base import Candidate, Proposals
+from backend.stores.sqlite.driver import Connection, Row
+from backend.stores.sqlite.rows import (
+    ENTITY_COLUMNS,
+    ENTITY_TABLES,
+    PASSAGE_COLUMNS,
+    READING_ORDER,
+    result_entity,
+    result_evidence,
+)
+from backend.stores.sqlite.visibility import Visibility
+from backend.words import Word
+
+# How many matches of one word are read, in stored order, however many there are: a word that tens of thousands of
+# names share must not cost more than one that a few share. Names with all the words, and whole names, are read apart.
+WORD_LIMIT = 5_000
+# Words of a query that take part in proposing; the scorer sees all of them.
+MAX_WORDS = 32
+
+
+def label_token(label: str) -> str:
+    """What stands for a label in the full-text index."""
+    return "l" + hashlib.blake2b(label.encode(), digest_size=8).hexdigest()
+
+
+def name_key(folded: str) -> bytes:
+    """What stands for a whole folded name or alias in the index of exact matches."""
+    return hashlib.blake2b(folded.encode(), digest_size=12).digest()
+
+
+class EntityReads:
+    """The reading primitives about entities."""
+
+    connection: Connection
+
+    def propose(
+        self, words: Sequence[Word], folded: str, labels: Sequence[str], scope: ResolvedScope, limit: int
+    ) -> Proposals:
+        visible = Visibility(scope)
+        expressions = _expressions(words, labels)
+        parameters = {
+            **visible.parameters,
+            "key": name_key(folded),
+            "labels": json.dumps(labels),
+            "limit": limit,
+            "word_limit": WORD_LIMIT,
+            **{f"words_{n}": expression for n, expression in enumerate(expressions)},
+        }
+        rows = self.connection.read(_propose_sql(len(expressions), bool(labels), visible), parameters)
+        return _proposals(rows, limit, labels)
+
+    def candidates(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Candidate]:
+        visible = Visibility(scope)
+        rows = self.connection.read(
+            f"""SELECT {ENTITY_COLUMNS}, c.name AS vectors FROM {ENTITY_TABLES}
+                LEFT JOIN vector_collection c ON c.id = e.vectors
+                WHERE e.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.entity_known("e.id")}""",
+            {**visible.parameters, "ids": json.dumps(entity_ids)},
+        )
+        return {row["uuid"]: Candidate(result_entity(row), row["vectors"]) for row in rows}
+
+    def support(
+        self, entity_ids: Sequence[str], words: Sequence[Word], limit: int, scope: ResolvedScope
+    ) -> dict[str, Evidence]:
+        visible = Visibility(scope)
+        distinct = list(dict.fromkeys(words))[:MAX_WORDS]
+        matched = " + ".join(f"(instr(p.words, :word_{n}) > 0)" for n in range(len(distinct))) or "0"
+        rows = self.connection.read(
+            f"""WITH seen AS (
+                    SELECT m.entity, m.passage, count(*) AS mentions
+                    FROM entity e CROSS JOIN mention m ON m.entity = e.id
+                    CROSS JOIN passage p ON p.id = m.passage CROSS JOIN version v ON v.id = p.version
+                    WHERE e.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.current("v")}
+                    GROUP BY m.entity, m.passage
+                ), placed AS (
+                    SELECT s.entity, s.passage, row_number() OVER (
+                        PARTITION BY s.entity ORDER BY {matched} DESC, s.mentions DESC, {READING_ORDER}
+                    ) AS place
+                    FROM seen s CROSS JOIN passage p ON p.id = s.passage JOIN version v ON v.id = p.version
+                ), counted AS (
+                    SELECT e.id, e.uuid, sum(a.passages) AS passages, count(DISTINCT a.document) AS documents
+                    FROM entity e CROSS JOIN appearance a ON a.entity = e.id
+                    CROSS JOIN version v ON v.id = a.version
+                    WHERE e.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.current("v")} GROUP BY e.id
+                )
+                SELECT counted.uuid AS entity, counted.passages, counted.documents, {PASSAGE_COLUMNS}, (
+                    SELECT json_group_array(json_array(m."start", m."end")) FROM mention m
+                    WHERE m.entity = placed.entity AND m.passage = placed.passage
+                ) AS spans
+                FROM counted
+                LEFT JOIN placed ON placed.entity = counted.id AND placed.place <= :limit
+                LEFT JOIN passage p ON p.id = placed.passage LEFT JOIN version v ON v.id = p.version
+                LEFT JOIN document d ON d.id = v.document LEFT JOIN dataset ds ON ds.id = d.dataset
+                ORDER BY counted.id, placed.place""",
+            {
+                **visible.parameters,
+                "ids": json.dumps(entity_ids),
+                "limit": limit,
+                **{f"word_{n}": f" {' '.join(word.tokens)} " for n, word in enumerate(distinct)},
+            },
+        )
+        return result_evidence(rows, "entity")
+
+    def entity(self, entity_id: str, scope: ResolvedScope) -> EntityView | None:
+        visible = Visibility(scope)
+        rows = self.connection.read(
+            f"""SELECT {ENTITY_COLUMNS}, (
+                    SELECT sum(a.passages) FROM appearance a JOIN version v ON v.id = a.version
+                    WHERE a.entity = e.id AND {visible.current("v")}
+                ) AS passages, (
+                    SELECT count(DISTINCT a.document) FROM appearance a JOIN version v ON v.id = a.version
+                    WHERE a.entity = e.id AND {visible.current("v")}
+                ) AS documents
+                FROM {ENTITY_TABLES} WHERE e.uuid = :id AND {visible.entity_known("e.id")}""",
+            {**visible.parameters, "id": entity_id},
+        )
+        if not rows:
+            return None
+        counts = Counts(rows[0]["passages"] or 0, rows[0]["documents"])
+        status = Status.SUPPORTED if counts.passages else Status.UNSUPPORTED
+        return EntityView(result_entity(rows[0]), status, counts)
+
+    def stored_entity(self, entity_id: str) -> Entity | None:
+        rows = self.connection.read(f"SELECT {ENTITY_COLUMNS} FROM {ENTITY_TABLES} WHERE e.uuid = ?", (entity_id,))
+        return result_entity(rows[0]) if rows else None
+
+
+def _expressions(words: Sequence[Word], labels: Sequence[str]) -> list[str]:
+    """Full-text expressions: all the words together first, then each of them."""
+    distinct = list(dict.fromkeys(words))
+    terms = [_term(word, is_last=word == words[-1]) for word in distinct][:MAX_WORDS]
+    combined = [" AND ".join(terms), *terms] if len(terms) > 1 else terms
+    among = " OR ".join(f'"{label_token(label)}"' for label in labels)
+    suffix = f" AND label : ({among})" if labels else ""
+    return [f"names : ({expression}){suffix}" for expression in combined]
+
+
+def _term(word: Word, *, is_last: bool) -> str:
+    # Words hold no quotes except where a name is all symbols, and a quote in quotes is doubled.
+    quoted = " ".join(word.tokens).replace('"', '""')
+    return f'"{quoted}" *' if is_last and not word.unspaced else f'"{quoted}"'
+
+
+def _propose_sql(expressions: int, has_labels: bool, visible: Visibility) -> str:
+    """One statement: matches of each expression, most telling first, then the cut per label among what is in scope."""
+    matches = "".join(
+        f""" UNION ALL SELECT * FROM (SELECT rowid, {n + 1} FROM entity_words
+             WHERE entity_words MATCH :words_{n} LIMIT :word_limit + 1)"""
+        for n in range(expressions)
+    )
+    asked = "AND l.name IN (SELECT value FROM json_each(:labels))" if has_labels else ""
+    return f"""
+        WITH matched (entity, source) AS MATERIALIZED (
+            SELECT * FROM (SELECT entity, 0 FROM entity_key WHERE key = :key LIMIT :word_limit + 1) {matches}
+        ), proposed AS MATERIALIZED (SELECT entity, min(source) AS source FROM matched GROUP BY entity),
+        full_sources AS (SELECT source FROM matched GROUP BY source HAVING count(*) > :word_limit),
+        placed AS (
+            SELECT {ENTITY_COLUMNS}, row_number() OVER (PARTITION BY e.label ORDER BY min(proposed.source, 2), e.id)
+                AS place
+            FROM proposed CROSS JOIN entity e ON e.id = proposed.entity
+            JOIN label l ON l.id = e.label JOIN dataset ds ON ds.id = e.dataset
+            WHERE {visible.entity_known("e.id")} {asked}
+        )
+        SELECT placed.*, (SELECT count(*) FROM full_sources) AS full FROM placed WHERE place <= :limit + 1"""
+
+
+def _proposals(rows: list[Row], limit: int, labels: Sequence[str]) -> Proposals:
+    per_label = Counter(row["label"] for row in rows)
+    overflowed = {label for label, count in per_label.items() if count > limit}
+    if rows and rows[0]["full"]:
+        overflowed |= set(labels or per_label)
+    kept = tuple(result_entity(row) for row in rows if row["place"] <= limit)
+    return Proposals(kept, tuple(sorted(overflowed)))

@@ -1,0 +1,186 @@
+"""Reading what the store holds: names for requests, whole documents and passages, counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from backend.models import (
+    Catalog,
+    CollectionCounts,
+    DatasetCounts,
+    DocumentView,
+    IndexState,
+    IndexStatus,
+    Passage,
+    VectorCollection,
+)
+from backend.scope import ResolvedScope
+from backend.stores.sqlite.driver import Connection
+from backend.stores.sqlite.rows import (
+    DOCUMENT_COLUMNS,
+    PASSAGE_COLUMNS,
+    PASSAGE_TABLES,
+    READING_ORDER,
+    result_document,
+    result_passage,
+)
+from backend.stores.sqlite.visibility import Visibility
+
+_ALL_SPANS = """(SELECT json_group_array(json_array(m."start", m."end")) FROM mention m WHERE m.passage = p.id)"""
+
+
+class LibraryReads:
+    """The reading primitives about the store as a whole."""
+
+    connection: Connection
+
+    def catalog(self) -> Catalog:
+        row = self.connection.read(_CATALOG)[0]
+        collections = tuple(VectorCollection(*fields) for fields in json.loads(row["vector_collections"] or "[]"))
+        labels = {name: (entities, without) for name, entities, without in json.loads(row["labels"])}
+        return Catalog(
+            data_version=_data_version(row["commits"]),
+            labels=tuple(sorted(labels)),
+            relation_types=tuple(sorted(json.loads(row["relation_types"]))),
+            collections=tuple(sorted(json.loads(row["collections"]))),
+            metadata_keys=tuple(sorted(json.loads(row["metadata_keys"]))),
+            indexes=_index_states(labels, json.loads(row["index_states"]), bool(row["full_text"])),
+            vector_collections=collections,
+        )
+
+    def unknown_documents(self, document_ids: Sequence[str]) -> tuple[str, ...]:
+        rows = self.connection.read(
+            "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT uuid FROM document) ORDER BY value",
+            (json.dumps(document_ids),),
+        )
+        return tuple(row["value"] for row in rows)
+
+    def scope_size(self, scope: ResolvedScope) -> tuple[int, int]:
+        visible = Visibility(scope)
+        row = self.connection.read(
+            f"""SELECT (SELECT count(DISTINCT v.document) FROM version v WHERE {visible.current("v")}) AS inside,
+                (SELECT count(DISTINCT v.document) FROM version v WHERE {visible.valid("v")}) AS current""",
+            visible.parameters,
+        )[0]
+        return row["inside"], row["current"]
+
+    def passage(self, passage_id: str) -> Passage | None:
+        rows = self.connection.read(
+            f"SELECT {PASSAGE_COLUMNS}, {_ALL_SPANS} AS spans FROM {PASSAGE_TABLES} WHERE p.uuid = ?", (passage_id,)
+        )
+        return result_passage(rows[0], rows[0]["spans"]) if rows else None
+
+    def document(self, document_id: str, version: int | None, scope: ResolvedScope) -> DocumentView | None:
+        visible = Visibility(scope)
+        asked = visible.current("v") if version is None else "v.number = :version"
+        rows = self.connection.read(
+            f"""SELECT {DOCUMENT_COLUMNS}, p.uuid AS passage_uuid, p.source_id AS passage_source, p.text, p.position,
+                    p.heading, p."start" AS passage_start, p."end" AS passage_end, {_ALL_SPANS} AS spans
+                FROM document d JOIN dataset ds ON ds.id = d.dataset JOIN version v ON v.document = d.id
+                LEFT JOIN passage p ON p.version = v.id
+                WHERE d.uuid = :id AND {asked} ORDER BY {READING_ORDER}""",
+            {**visible.parameters, "id": document_id, "version": version},
+        )
+        if not rows:
+            return None
+        passages = (result_passage(row, row["spans"]) for row in rows if row["passage_uuid"] is not None)
+        return DocumentView(result_document(rows[0]), tuple(passages))
+
+    def find(self, dataset: str, source_id: str) -> dict[str, str]:
+        rows = self.connection.read(
+            """SELECT 'entity' AS kind, e.uuid FROM entity e JOIN dataset ds ON ds.id = e.dataset
+                WHERE ds.name = :dataset AND e.source_id = :id
+                UNION ALL SELECT * FROM (
+                    SELECT 'passage', p.uuid FROM passage p JOIN version v ON v.id = p.version
+                    JOIN document d ON d.id = v.document JOIN dataset ds ON ds.id = d.dataset
+                    WHERE ds.name = :dataset AND p.source_id = :id ORDER BY v.valid_to DESC, v.number DESC LIMIT 1
+                )
+                UNION ALL SELECT 'document', d.uuid FROM document d JOIN dataset ds ON ds.id = d.dataset
+                WHERE ds.name = :dataset AND d.source_id = :id""",
+            {"dataset": dataset, "id": source_id},
+        )
+        return {row["kind"]: row["uuid"] for row in rows}
+
+    def dataset_counts(self, scope: ResolvedScope) -> tuple[DatasetCounts, ...]:
+        visible = Visibility(scope)
+        rows = self.connection.read(
+            f"""WITH versions AS (
+                    SELECT d.dataset, count(DISTINCT v.document) AS documents, sum(v.passages) AS passages,
+                        sum(v.mentions) AS mentions
+                    FROM version v JOIN document d ON d.id = v.document WHERE {visible.current("v")} GROUP BY d.dataset
+                ), entities AS (SELECT dataset, count(*) AS entities FROM entity WHERE retired = 0 GROUP BY dataset),
+                relations AS (
+                    SELECT r.dataset, count(*) AS relations FROM relation r
+                    WHERE r.unstated OR EXISTS (
+                        SELECT 1 FROM support s CROSS JOIN version v ON v.id = s.version
+                        WHERE s.relation = r.id AND {visible.current("v")}
+                    ) GROUP BY r.dataset
+                )
+                SELECT ds.name, coalesce(documents, 0) AS documents, coalesce(passages, 0) AS passages,
+                    coalesce(entities, 0) AS entities, coalesce(mentions, 0) AS mentions,
+                    coalesce(relations, 0) AS relations
+                FROM dataset ds LEFT JOIN versions ON versions.dataset = ds.id
+                LEFT JOIN entities ON entities.dataset = ds.id LEFT JOIN relations ON relations.dataset = ds.id
+                ORDER BY ds.name""",
+            visible.parameters,
+        )
+        return tuple(DatasetCounts(**dict(row)) for row in rows)
+
+    def collection_counts(self, scope: ResolvedScope) -> tuple[CollectionCounts, ...]:
+        visible = Visibility(scope)
+        rows = self.connection.read(
+            f"""SELECT v.collection AS name, count(DISTINCT v.document) AS documents, sum(v.passages) AS passages
+                FROM version v WHERE {visible.current("v")} GROUP BY v.collection ORDER BY v.collection""",
+            visible.parameters,
+        )
+        return tuple(CollectionCounts(**dict(row)) for row in rows)
+
+
+# Labels come with the number of their entities, and of those without a vector; one statement reads all names.
+_CATALOG = """
+SELECT (SELECT value FROM meta WHERE key = 'commits') AS commits,
+    (SELECT json_group_array(json_array(name, entities, without_vector)) FROM label) AS labels,
+    (SELECT json_group_array(name) FROM relation_type) AS relation_types,
+    (SELECT json_group_array(name) FROM collection) AS collections,
+    (SELECT json_group_array(name) FROM metadata_key) AS metadata_keys,
+    (SELECT json_group_object(name, json_array(state, percent)) FROM index_state) AS index_states,
+    (SELECT count(*) FROM sqlite_master WHERE name = 'entity_words') AS full_text,
+    (SELECT json_group_array(json_array(name, kind, job, count, encoder)) FROM (
+        SELECT * FROM vector_collection ORDER BY id
+    )) AS vector_collections
+"""
+
+
+def _data_version(commits: int) -> str:
+    # The day stands in it because an empty scope means the end of today.
+    return f"{commits}-{datetime.now(UTC).date().isoformat()}"
+
+
+def _index_states(
+    labels: dict[str, tuple[int, int]],
+    states: dict[str, tuple[str, float | None]],
+    has_full_text: bool,
+) -> tuple[IndexStatus, ...]:
+    found = []
+    for label, (entities, without) in sorted(labels.items()):
+        text_state = IndexState.ONLINE if has_full_text else IndexState.MISSING
+        found.append(_status(label, "fulltext", text_state, states))
+        vector_state = IndexState.MISSING if without else IndexState.ONLINE
+        detail = f"{without} of {entities} entities have no vector" if without else ""
+        found.append(_status(label, "vector", vector_state, states, detail))
+    return tuple(found)
+
+
+def _status(
+    label: str,
+    index: str,
+    state: IndexState,
+    states: dict[str, tuple[str, float | None]],
+    detail: str = "",
+) -> IndexStatus:
+    if state is IndexState.ONLINE or index not in states:
+        return IndexStatus(label, index, state, detail=detail)
+    name, percent = states[index]
+    return IndexStatus(label, index, IndexState(name), percent, detail)

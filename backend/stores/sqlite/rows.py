@@ -1,0 +1,91 @@
+"""From rows of the database to values: the columns to select, and what is made of them."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from backend.models import Counts, Document, Entity, Evidence, Passage, Span
+from backend.stores.sqlite.driver import Row
+
+DOCUMENT_COLUMNS = """d.uuid AS document_uuid, d.source_id AS document_source, ds.name AS dataset, v.title, v.collection,
+    v.number AS version_number, v.date, v.author, v.url, v.declared_from, v.metadata AS document_metadata"""
+PASSAGE_COLUMNS = f"""p.uuid AS passage_uuid, p.source_id AS passage_source, p.text, p.position, p.heading,
+    p."start" AS passage_start, p."end" AS passage_end, {DOCUMENT_COLUMNS}"""
+PASSAGE_JOINS = """JOIN version v ON v.id = p.version JOIN document d ON d.id = v.document
+    JOIN dataset ds ON ds.id = d.dataset"""
+PASSAGE_TABLES = f"passage p {PASSAGE_JOINS}"
+ENTITY_COLUMNS = """e.uuid, e.source_id, ds.name AS dataset, e.name, l.name AS label, e.aliases, e.description,
+    e.metadata"""
+ENTITY_TABLES = "entity e JOIN label l ON l.id = e.label JOIN dataset ds ON ds.id = e.dataset"
+
+# Evidence in its last order: document title by code point (SQLite's default), position, id.
+READING_ORDER = "v.title, p.position, p.uuid"
+
+
+def result_entity(row: Row) -> Entity:
+    return Entity(
+        id=row["uuid"],
+        source_id=row["source_id"],
+        dataset=row["dataset"],
+        name=row["name"],
+        label=row["label"],
+        aliases=tuple(json.loads(row["aliases"])),
+        description=row["description"],
+        metadata=json.loads(row["metadata"]),
+    )
+
+
+def result_document(row: Row) -> Document:
+    return Document(
+        id=row["document_uuid"],
+        source_id=row["document_source"],
+        dataset=row["dataset"],
+        title=row["title"],
+        collection=row["collection"],
+        version=row["version_number"],
+        date=row["date"],
+        author=row["author"],
+        url=row["url"],
+        valid_from=row["declared_from"],
+        metadata=json.loads(row["document_metadata"]),
+    )
+
+
+def result_passage(row: Row, mentions: str | None) -> Passage:
+    """`mentions` is a JSON list of [start, end] pairs, some of them null."""
+    return Passage(
+        id=row["passage_uuid"],
+        source_id=row["passage_source"],
+        dataset=row["dataset"],
+        text=row["text"],
+        document=result_document(row),
+        position=row["position"],
+        heading=row["heading"],
+        start=row["passage_start"],
+        end=row["passage_end"],
+        mentions=_spans(mentions),
+    )
+
+
+def result_evidence(rows: Iterable[Row], key: str) -> dict[str, Evidence]:
+    """Rows in their order, with columns `key`, `passages`, `documents` and `spans`, gathered by the key."""
+    gathered: dict[str, list[Passage]] = defaultdict(list)
+    counts: dict[str, Counts] = {}
+    for row in rows:
+        counts[row[key]] = Counts(row["passages"], row["documents"])
+        if row["passage_uuid"] is not None:
+            gathered[row[key]].append(result_passage(row, row["spans"]))
+    return {name: Evidence(tuple(gathered[name]), count) for name, count in counts.items()}
+
+
+def as_json(value: Any) -> str:
+    """How lists and metadata are stored."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _spans(mentions: str | None) -> tuple[Span, ...]:
+    pairs = json.loads(mentions) if mentions else []
+    return tuple(sorted({(start, end) for start, end in pairs if start is not None and end is not None}))

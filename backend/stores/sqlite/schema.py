@@ -1,0 +1,123 @@
+"""The tables of the embedded graph store, and why they are as they are.
+
+Every thing has an integer key for joins and its public id as text. What is visible is decided per document version:
+a version is current from `valid_from` until `valid_to` (microseconds since 1970 UTC, end exclusive), which a commit
+keeps right. The tables below `derived` are computed from those above them in the commit that changes these.
+"""
+
+SCHEMA_VERSION = 1
+
+# The ends of time, for versions that are valid from the beginning or not superseded.
+BEGINNING, ENDLESS = -(2**63), 2**63 - 1
+
+# Ends one name in the full-text index, so that a phrase cannot run from one name into the next.
+NAME_END = "\u241e"
+
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE committed_job (id TEXT PRIMARY KEY, at TEXT NOT NULL, report TEXT) WITHOUT ROWID;
+
+CREATE TABLE dataset (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE label (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, entities INTEGER NOT NULL DEFAULT 0,
+    without_vector INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE relation_type (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE metadata_key (name TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE collection (name TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE vector_collection (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, job TEXT NOT NULL,
+    count INTEGER NOT NULL, encoder TEXT NOT NULL
+);
+CREATE TABLE index_state (name TEXT PRIMARY KEY, state TEXT NOT NULL, percent REAL) WITHOUT ROWID;
+
+CREATE TABLE document (
+    id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, dataset INTEGER NOT NULL, source_id TEXT NOT NULL
+);
+CREATE INDEX document_source ON document (dataset, source_id);
+CREATE TABLE ending (document INTEGER NOT NULL, at INTEGER NOT NULL);
+CREATE INDEX ending_document ON ending (document);
+
+CREATE TABLE version (
+    id INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER NOT NULL, key TEXT NOT NULL,
+    content TEXT NOT NULL, title TEXT NOT NULL, collection TEXT NOT NULL, date TEXT, author TEXT, url TEXT,
+    declared_from TEXT, metadata TEXT NOT NULL, valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL,
+    passages INTEGER NOT NULL DEFAULT 0, mentions INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX version_document ON version (document);
+CREATE INDEX version_key ON version (key);
+CREATE INDEX version_collection ON version (collection);
+-- The type of `number` is left open: an instant must keep all its digits, which a REAL would not.
+CREATE TABLE version_value (version INTEGER NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL, number, text TEXT NOT NULL);
+CREATE INDEX version_value_version ON version_value (version, key, kind);
+
+CREATE TABLE passage (
+    id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, source_id TEXT NOT NULL,
+    position INTEGER NOT NULL, "start" INTEGER, "end" INTEGER, heading TEXT, text TEXT NOT NULL,
+    metadata TEXT NOT NULL, words TEXT NOT NULL
+);
+CREATE INDEX passage_version ON passage (version, position);
+CREATE INDEX passage_source ON passage (source_id);
+
+CREATE TABLE entity (
+    id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, dataset INTEGER NOT NULL, source_id TEXT NOT NULL,
+    label INTEGER NOT NULL, name TEXT NOT NULL, aliases TEXT NOT NULL, description TEXT, metadata TEXT NOT NULL,
+    retired INTEGER NOT NULL DEFAULT 0, vectors INTEGER
+);
+CREATE INDEX entity_label ON entity (label);
+CREATE INDEX entity_source ON entity (dataset, source_id);
+CREATE INDEX entity_vectors ON entity (vectors);
+
+CREATE TABLE mention (
+    entity INTEGER NOT NULL, passage INTEGER NOT NULL, number INTEGER NOT NULL,
+    "start" INTEGER, "end" INTEGER, surface TEXT, PRIMARY KEY (entity, passage, number)
+) WITHOUT ROWID;
+CREATE INDEX mention_passage ON mention (passage, entity);
+
+CREATE TABLE edge (
+    id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, source INTEGER NOT NULL, target INTEGER NOT NULL,
+    type INTEGER NOT NULL, unstated INTEGER NOT NULL DEFAULT 0,
+    documents INTEGER NOT NULL DEFAULT 0, passages INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX edge_source ON edge (source);
+CREATE INDEX edge_target ON edge (target);
+CREATE INDEX edge_type ON edge (type);
+
+CREATE TABLE relation (
+    id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, dataset INTEGER NOT NULL, source_id TEXT NOT NULL,
+    edge INTEGER NOT NULL, unstated INTEGER NOT NULL, description TEXT, weight REAL, metadata TEXT NOT NULL
+);
+CREATE INDEX relation_edge ON relation (edge);
+CREATE INDEX relation_dataset ON relation (dataset);
+
+CREATE TABLE support (
+    edge INTEGER NOT NULL, relation INTEGER NOT NULL, passage INTEGER NOT NULL,
+    version INTEGER NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (edge, relation, passage)
+) WITHOUT ROWID;
+CREATE INDEX support_version ON support (version);
+CREATE INDEX support_relation ON support (relation);
+
+-- derived: in which versions an entity is mentioned
+CREATE TABLE appearance (
+    entity INTEGER NOT NULL, document INTEGER NOT NULL, version INTEGER NOT NULL, passages INTEGER NOT NULL,
+    PRIMARY KEY (entity, document, version)
+) WITHOUT ROWID;
+CREATE INDEX appearance_version ON appearance (version);
+
+-- derived: the edges of an entity in the order in which a walk reads them, so that a hub costs no more than a bound
+CREATE TABLE adjacency (
+    id INTEGER PRIMARY KEY, entity INTEGER NOT NULL, type INTEGER NOT NULL, edge INTEGER NOT NULL,
+    less_documents INTEGER NOT NULL, less_passages INTEGER NOT NULL, uuid TEXT NOT NULL
+);
+CREATE INDEX adjacency_order ON adjacency (entity, less_documents, less_passages, uuid, edge);
+CREATE INDEX adjacency_type ON adjacency (entity, type, less_documents, less_passages, uuid, edge);
+CREATE INDEX adjacency_edge ON adjacency (edge);
+
+-- derived: whole names and aliases, folded and hashed, for exact matches whatever their length
+CREATE TABLE entity_key (key BLOB NOT NULL, entity INTEGER NOT NULL, PRIMARY KEY (key, entity)) WITHOUT ROWID;
+CREATE INDEX entity_key_entity ON entity_key (entity);
+"""
+
+# derived: the words of names and aliases. `ascii` takes every other character as part of a word, so that the words
+# are those of `backend.words` and not those of a tokenizer with an opinion of its own.
+FULL_TEXT = "CREATE VIRTUAL TABLE entity_words USING fts5 (label, names, tokenize = 'ascii', prefix = '1 2 3')"

@@ -1,0 +1,102 @@
+"""The embedded graph store: one SQLite file for the graph, one beside it for the jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from backend.errors import StoreUnreachable
+from backend.stores.sqlite import driver
+from backend.stores.sqlite.driver import Connection, Pool
+from backend.stores.sqlite.edges import EdgeReads
+from backend.stores.sqlite.entities import EntityReads
+from backend.stores.sqlite.jobs import SqliteJobs
+from backend.stores.sqlite.library import LibraryReads
+from backend.stores.sqlite.schema import FULL_TEXT, SCHEMA_VERSION, TABLES
+from backend.stores.sqlite.writer import SqliteWriter
+
+
+class SqliteView(EntityReads, EdgeReads, LibraryReads):
+    """A GraphView inside one read transaction."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+
+class SqliteStore:
+    """A GraphStore in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "graph.sqlite"
+        _make_folder(folder)
+        driver.require_full_text(self._path)
+        _prepare(self._path)
+        self._pool = Pool(self._path)
+        self.jobs = SqliteJobs(folder / "jobs.sqlite", self._pool)
+
+    @property
+    def reads(self) -> int:
+        return self._pool.reads
+
+    @contextmanager
+    def view(self) -> Iterator[SqliteView]:
+        with self._pool.snapshot() as connection:
+            yield SqliteView(connection)
+
+    @contextmanager
+    def writer(self, job_id: str) -> Iterator[SqliteWriter]:
+        connection = Connection(self._path)
+        try:
+            connection.run("BEGIN IMMEDIATE")
+            yield SqliteWriter(connection, job_id)
+        finally:
+            connection.rollback()
+            connection.close()
+
+    def version(self) -> str:
+        return driver.version()
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnreachable(
+            f"The folder {folder} cannot be made: {error.strerror}.", hint="ATTEST_HOME says where the stores are."
+        ) from error
+
+
+def _prepare(path: Path) -> None:
+    connection = Connection(path)
+    try:
+        if connection.value("PRAGMA user_version") == 0:
+            _create(connection)
+        stored = connection.value("PRAGMA user_version")
+        if stored != SCHEMA_VERSION:
+            raise StoreUnreachable(
+                f"The graph store {path} was made by another version of Attest (schema {stored}, here {SCHEMA_VERSION}).",
+                hint="Load the data into a new ATTEST_HOME.",
+            )
+    finally:
+        connection.close()
+
+
+def _create(connection: Connection) -> None:
+    connection.run("PRAGMA page_size = 8192")
+    connection.run("PRAGMA journal_mode = WAL")
+    with connection.transaction():
+        # Another process may have been first while this one waited.
+        if connection.value("PRAGMA user_version") == 0:
+            for statement in _statements():
+                connection.run(statement)
+            connection.run("INSERT INTO meta VALUES ('commits', 0)")
+            connection.run(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _statements() -> list[str]:
+    uncommented = "\n".join(line for line in TABLES.splitlines() if not line.startswith("--"))
+    return [statement for part in uncommented.split(";") if (statement := part.strip())] + [FULL_TEXT]
