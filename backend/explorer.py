@@ -19,6 +19,7 @@ from backend.loading.jobs import Listener, run_job
 from backend.loading.load import LoadRequest, load
 from backend.loading.vectors import VectorWriter
 from backend.models import (
+    EVERYTHING,
     Catalog,
     DocumentView,
     EntityQuery,
@@ -116,7 +117,7 @@ class Explorer:
         with self.store.view() as view:
             return _checked(view, scope)
 
-    def scope_size(self, scope: Scope = Scope()) -> tuple[int, int]:
+    def scope_size(self, scope: Scope = EVERYTHING) -> tuple[int, int]:
         """Documents in scope, and documents that are current at the scope's time."""
         with self.store.view() as view:
             return view.scope_size(_checked(view, scope))
@@ -142,35 +143,37 @@ class Explorer:
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
-    def entity(self, entity_id: str, scope: Scope = Scope()) -> EntityView:
+    def entity(self, entity_id: str, scope: Scope = EVERYTHING) -> EntityView:
         """The entity as the scope sees it; raises Unavailable when no passage in scope mentions it."""
         with self.store.view() as view:
             found = view.entity(_canonical(entity_id), _checked(view, scope))
         return _present(found, f"No passage in scope mentions the entity {entity_id}.")
 
-    def entity_evidence(self, entity_id: str, scope: Scope = Scope(), limit: int = EVIDENCE_LIMIT) -> Evidence:
+    def entity_evidence(self, entity_id: str, scope: Scope = EVERYTHING, limit: int = EVIDENCE_LIMIT) -> Evidence:
         """The visible passages that mention the entity: most mentions first, then title, position, id."""
         with self.store.view() as view:
             found = view.support([_canonical(entity_id)], (), limit, _checked(view, scope))
         return found.get(entity_id, Evidence())
 
-    def edge_evidence(self, edge_id: str, scope: Scope = Scope(), limit: int = EVIDENCE_LIMIT) -> Evidence:
+    def edge_evidence(self, edge_id: str, scope: Scope = EVERYTHING, limit: int = EVIDENCE_LIMIT) -> Evidence:
         """The visible passages that state the edge; none for a path."""
         with self.store.view() as view:
             found = view.edge_support([_canonical(edge_id)], limit, _checked(view, scope))
         return found.get(edge_id, Evidence())
 
-    def mentioning_both(self, first: str, second: str, scope: Scope = Scope(), limit: int = EVIDENCE_LIMIT) -> Evidence:
+    def mentioning_both(
+        self, first: str, second: str, scope: Scope = EVERYTHING, limit: int = EVIDENCE_LIMIT
+    ) -> Evidence:
         """The visible passages that mention both entities; not a direct source of any relation."""
         with self.store.view() as view:
             return view.mentioning_both(_canonical(first), _canonical(second), limit, _checked(view, scope))
 
-    def relation_types(self, entity_id: str, scope: Scope = Scope()) -> tuple[RelationType, ...]:
+    def relation_types(self, entity_id: str, scope: Scope = EVERYTHING) -> tuple[RelationType, ...]:
         """The types of the entity's edges with their number, most first."""
         with self.store.view() as view:
             return view.relation_types(_canonical(entity_id), _TYPE_LIMIT, _checked(view, scope))
 
-    def document(self, document_id: str, scope: Scope = Scope(), version: int | None = None) -> DocumentView:
+    def document(self, document_id: str, scope: Scope = EVERYTHING, version: int | None = None) -> DocumentView:
         """A document with its passages: the version current in the scope, or the one with this number."""
         with self.store.view() as view:
             found = view.document(_canonical(document_id), version, _checked(view, scope))
@@ -182,7 +185,7 @@ class Explorer:
             found = view.passage(_canonical(passage_id))
         return _present(found, f"There is no passage {passage_id}.")
 
-    def show(self, thing_id: str, scope: Scope = Scope()) -> Shown:
+    def show(self, thing_id: str, scope: Scope = EVERYTHING) -> Shown:
         """Whatever has this id, whole: entities are looked up first, then passages, then documents."""
         with self.store.view() as view:
             resolved = _checked(view, scope)
@@ -196,7 +199,7 @@ class Explorer:
             f"Nothing in scope has the id {thing_id}.", hint="Widen the scope, or look it up with `attest search`."
         )
 
-    def show_source(self, dataset: str, source_id: str, kind: str | None = None, scope: Scope = Scope()) -> Shown:
+    def show_source(self, dataset: str, source_id: str, kind: str | None = None, scope: Scope = EVERYTHING) -> Shown:
         """The same for a source id of a dataset; a passage is that of the current version."""
         with self.store.view() as view:
             found = view.find(dataset, source_id)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 Span: TypeAlias = tuple[int, int]
 
 
@@ -59,6 +59,9 @@ class Scope:
     as_of: str | None = None
 
 
+EVERYTHING = Scope()
+
+
 # --- requests --------------------------------------------------------------------------------------------------------
 
 MAX_LIMIT = 500
@@ -74,7 +77,7 @@ class EntityQuery:
     mode: Mode = Mode.HYBRID
     limit: int = 10
     support_limit: int = 3
-    scope: Scope = Scope()
+    scope: Scope = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ class WalkQuery:
     max_edges: int = 300
     max_candidates: int = 2_000
     support_limit: int = 3
-    scope: Scope = Scope()
+    scope: Scope = EVERYTHING
 
 
 # --- what results are made of ----------------------------------------------------------------------------------------

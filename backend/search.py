@@ -11,9 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from backend.errors import IndexNotReady, Malformed
 from backend.models import (
     MAX_LIMIT,
@@ -36,7 +33,7 @@ from backend.ranking import NameScorer, fuse
 from backend.scope import ResolvedScope, resolve
 from backend.stopwatch import Stopwatch
 from backend.stores.base import Candidate, GraphView
-from backend.vectors.base import Encoder, Index
+from backend.vectors.base import Encoder, Index, Vector
 
 # Candidates that one label's full-text index proposes, and that one read of the vectors returns (design, 2.2).
 CANDIDATE_LIMIT = 1_000
@@ -217,7 +214,7 @@ class _SemanticReader:
     labels: Sequence[str]
     entities: dict[str, Entity]
 
-    def read(self, vector: NDArray[np.float32]) -> _Channel:
+    def read(self, vector: Vector) -> _Channel:
         limit = min(CANDIDATE_LIMIT, self.index.max_results)
         channel, is_full = self._read(vector, limit, ())
         if is_full and len(channel.ranked) < self.query.limit:
@@ -229,7 +226,7 @@ class _SemanticReader:
             channel.cut = Cut("semantic", limit, labels=starved)
         return channel
 
-    def _read(self, vector: NDArray[np.float32], limit: int, labels: Sequence[str]) -> tuple[_Channel, bool]:
+    def _read(self, vector: Vector, limit: int, labels: Sequence[str]) -> tuple[_Channel, bool]:
         found: dict[str, tuple[float, str]] = {}
         nearest: list[tuple[float, str, str]] = []
         for collection in self.catalog.vector_collections:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dotenv import dotenv_values
 from platformdirs import user_data_path
 
 from backend.errors import NotConfigured
@@ -45,7 +47,6 @@ class Settings:
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
         """Reads the settings; raises NotConfigured naming the key and the value that is wrong."""
         given = {key: value.strip() for key, value in environment.items() if key.startswith("ATTEST_")}
-        _check_known(given)
         _check_choice(given, "ATTEST_GRAPH", ("sqlite",))
         _check_choice(given, "ATTEST_VECTORS", ("chroma",))
         defaults = cls()
@@ -68,11 +69,10 @@ class Settings:
         return {key: value for key, value in given.items() if value}
 
 
-def _check_known(given: Mapping[str, str]) -> None:
-    known = {setting.name for setting in SETTINGS}
-    for name in given:
-        if name not in known:
-            raise NotConfigured(f"There is no setting {name}.", hint=f"There is: {', '.join(sorted(known))}.")
+def read_settings() -> Settings:
+    """The settings of this process: its environment, and under it a `.env` file in the working directory."""
+    from_file = {key: value for key, value in dotenv_values(".env").items() if value is not None}
+    return Settings.from_environment({**from_file, **os.environ})
 
 
 def _check_choice(given: Mapping[str, str], name: str, choices: tuple[str, ...]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from backend.models import Catalog, CollectionCounts, DatasetCounts, IndexStatus, Job, Scope, VectorCollection
+from backend.models import EVERYTHING, Catalog, CollectionCounts, DatasetCounts, IndexStatus, Job, VectorCollection
 from backend.scope import resolve
 from backend.settings import Settings
 from backend.stores.base import GraphStore, GraphView
@@ -41,7 +41,7 @@ class StatusReport:
 
 def read_status(view: GraphView, store: GraphStore, settings: Settings) -> StatusReport:
     """The status as the graph store records it; no vector store and no encoder is opened."""
-    scope = resolve(Scope())
+    scope = resolve(EVERYTHING)
     catalog = view.catalog()
     encoders = {collection.encoder for collection in catalog.vector_collections}
     return StatusReport(

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from backend.errors import IndexNotReady
 from backend.loading.jobs import Ticker
 from backend.loading.plan import batched
@@ -98,6 +96,8 @@ class VectorWriter:
         return len(waiting)
 
     def _merge(self, ticker: Ticker) -> None:
+        import numpy as np
+
         for number, collection in enumerate(self._collections):
             ticker("merging vectors", number, len(self._collections))
             for batch in batched(self._writer.placed_vectors(collection.name), _BATCH):

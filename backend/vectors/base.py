@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+# Commands that need no vectors must not pay for NumPy's import.
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-Vectors = NDArray[np.float32]
+Vectors: TypeAlias = "NDArray[np.float32]"
+Vector: TypeAlias = "NDArray[np.float32]"
 
 
 class Encoder(Protocol):
@@ -48,15 +51,13 @@ class Index(Protocol):
     def add(self, collection: str, ids: Sequence[str], labels: Sequence[str], vectors: Vectors) -> None:
         """Adds rows to a collection that is being written."""
 
-    def nearest(
-        self, collection: str, vector: NDArray[np.float32], *, limit: int, labels: Sequence[str] = ()
-    ) -> list[Neighbour]:
+    def nearest(self, collection: str, vector: Vector, *, limit: int, labels: Sequence[str] = ()) -> list[Neighbour]:
         """The nearest rows, best first, ties by id; with labels, only rows of these.
 
         Raises IndexNotReady when the collection is not there, StoreUnreachable when the store does not answer.
         """
 
-    def read(self, collection: str, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+    def read(self, collection: str, ids: Sequence[str]) -> dict[str, Vector]:
         """The stored vectors of these ids; what is not stored is not in the result."""
 
     def ids(self, collection: str) -> Iterator[str]:

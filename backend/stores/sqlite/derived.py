@@ -163,10 +163,11 @@ def retire(connection: Connection, dataset: int, kept: Mapping[str, set[str]], *
     connection.run_many("INSERT OR IGNORE INTO touched_document VALUES (?)", [(key,) for key in ended])
     relations = _retire_relations(connection, absent["relation"])
     connection.run_many("UPDATE entity SET retired = 1 WHERE id = ?", [(key,) for key in absent["entity"]])
-    held = "(SELECT 1 FROM mention m WHERE m.entity = e.id) OR EXISTS (SELECT 1 FROM edge x WHERE e.id IN (x.source, x.target))"
     _remove_entities(
         connection,
-        f"SELECT e.id FROM entity e WHERE e.dataset = {int(dataset)} AND e.retired = 1 AND NOT (EXISTS {held})",
+        f"""SELECT e.id FROM entity e WHERE e.dataset = {int(dataset)} AND e.retired = 1
+            AND NOT EXISTS (SELECT 1 FROM mention m WHERE m.entity = e.id)
+            AND NOT EXISTS (SELECT 1 FROM edge x WHERE x.source = e.id OR x.target = e.id)""",
     )
     return {"documents": len(ended), "entities": len(absent["entity"]), "relations": relations}
 

@@ -1,4 +1,4 @@
-"""The jobs of an embedded store, in a file of their own so that progress can be noted while a job's transaction is open.
+"""The jobs of an embedded store, in a file of their own: progress is noted while a job's transaction is open.
 
 Whether a job has committed is not said here but in the graph's own file, by the commit itself.
 """
@@ -49,7 +49,8 @@ class SqliteJobs:
         process = psutil.Process()
         with self._connection() as connection, connection.transaction():
             connection.run(
-                """INSERT INTO job (id, number, kind, dataset, state, progress, started, pid, process_started, host, beat)
+                """INSERT INTO job (id, number, kind, dataset, state, progress, started, pid, process_started, host,
+                        beat)
                     VALUES (?, (SELECT count(*) + 1 FROM job), ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
                 (
                     job_id,

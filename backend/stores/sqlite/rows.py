@@ -10,8 +10,9 @@ from typing import Any
 from backend.models import Counts, Document, Entity, Evidence, Passage, Span
 from backend.stores.sqlite.driver import Row
 
-DOCUMENT_COLUMNS = """d.uuid AS document_uuid, d.source_id AS document_source, ds.name AS dataset, v.title, v.collection,
-    v.number AS version_number, v.date, v.author, v.url, v.declared_from, v.metadata AS document_metadata"""
+DOCUMENT_COLUMNS = """d.uuid AS document_uuid, d.source_id AS document_source, ds.name AS dataset, v.title,
+    v.collection, v.number AS version_number, v.date, v.author, v.url, v.declared_from,
+    v.metadata AS document_metadata"""
 PASSAGE_COLUMNS = f"""p.uuid AS passage_uuid, p.source_id AS passage_source, p.text, p.position, p.heading,
     p."start" AS passage_start, p."end" AS passage_end, {DOCUMENT_COLUMNS}"""
 PASSAGE_JOINS = """JOIN version v ON v.id = p.version JOIN document d ON d.id = v.document

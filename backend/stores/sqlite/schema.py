@@ -48,7 +48,9 @@ CREATE INDEX version_document ON version (document);
 CREATE INDEX version_key ON version (key);
 CREATE INDEX version_collection ON version (collection);
 -- The type of `number` is left open: an instant must keep all its digits, which a REAL would not.
-CREATE TABLE version_value (version INTEGER NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL, number, text TEXT NOT NULL);
+CREATE TABLE version_value (
+    version INTEGER NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL, number, text TEXT NOT NULL
+);
 CREATE INDEX version_value_version ON version_value (version, key, kind);
 
 CREATE TABLE passage (

@@ -78,7 +78,8 @@ def _prepare(path: Path) -> None:
         stored = connection.value("PRAGMA user_version")
         if stored != SCHEMA_VERSION:
             raise StoreUnreachable(
-                f"The graph store {path} was made by another version of Attest (schema {stored}, here {SCHEMA_VERSION}).",
+                f"The graph store {path} was made by another version of Attest "
+                f"(its schema is {stored}, this one's {SCHEMA_VERSION}).",
                 hint="Load the data into a new ATTEST_HOME.",
             )
     finally:

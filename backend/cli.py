@@ -1,0 +1,252 @@
+"""The command line: one program, whose every reading command gives the backend's result as it is with `--json`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import orjson
+import typer
+
+from backend import report
+from backend.errors import AttestError, Malformed
+from backend.explorer import Explorer, open_explorer
+from backend.models import EntityQuery, Mode, Scope, WalkQuery
+from backend.scope import parse_condition
+from backend.settings import read_settings
+
+T = TypeVar("T")
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Explores a knowledge graph down to the passage that states each thing.",
+)
+
+Collections = Annotated[list[str] | None, typer.Option("--collection", help="Only documents of this collection.")]
+Documents = Annotated[list[str] | None, typer.Option("--document", help="Only this document (its id).")]
+Conditions = Annotated[
+    list[str] | None, typer.Option("--where", help="KEY OP VALUE on metadata; OP: = != < <= > >= in contains exists.")
+]
+AsOf = Annotated[str | None, typer.Option("--as-of", help="The point in time: an ISO date, which means its end.")]
+AsJson = Annotated[bool, typer.Option("--json", help="The result as JSON.")]
+Support = Annotated[int, typer.Option("--support", min=0, help="Passages with each thing.")]
+
+
+@app.command()
+def load(
+    paths: Annotated[list[Path], typer.Argument(help="Bundles: a folder, or a .zip of one.")],
+    dataset: Annotated[str | None, typer.Option(help="Name of the dataset; default the folder's or file's.")] = None,
+    collection: Annotated[str | None, typer.Option(help="For documents without one; default the dataset's.")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Retire what these bundles do not have.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Load bundles into the store."""
+    with _explorer() as explorer, report.progress(shown=not as_json) as listener:
+        reports = explorer.load(
+            paths,
+            dataset=_text(dataset),
+            collection=_text(collection),
+            replace=replace,
+            listener=listener,
+        )
+    _print(as_json, reports, lambda: report.loaded(reports))
+
+
+@app.command()
+def status(
+    check: Annotated[bool, typer.Option("--check", help="Compare the vector store with the graph's record.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is stored, and in what state."""
+    with _explorer() as explorer:
+        found = explorer.status(check=check)
+    _print(as_json, found, lambda: report.status(found))
+
+
+@app.command()
+def index(as_json: AsJson = False) -> None:
+    """Build indexes that are missing or were made with another encoder."""
+    with _explorer() as explorer, report.progress(shown=not as_json) as listener:
+        done = explorer.build_indexes(listener=listener)
+    _print(as_json, {"done": done}, lambda: report.lines(done or ["Nothing was missing."]))
+
+
+@app.command()
+def search(
+    text: Annotated[str, typer.Argument(help="A name, or a few words.")],
+    label: Annotated[list[str] | None, typer.Option(help="Only entities of this label.")] = None,
+    mode: Annotated[Mode, typer.Option(help="How to look for it.")] = Mode.HYBRID,
+    limit: Annotated[int, typer.Option(help="Hits, up to 500.")] = 10,
+    support: Support = 3,
+    collection: Collections = None,
+    document: Documents = None,
+    where: Conditions = None,
+    as_of: AsOf = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find entities by name and by meaning."""
+    scope = _scope(collection, document, where, as_of)
+    query = EntityQuery(_text(text), tuple(_texts(label)), mode, limit, support, scope)
+    with _explorer() as explorer:
+        found = explorer.search(query)
+    _print(as_json, found, lambda: report.hits(found))
+
+
+@app.command()
+def walk(
+    entity_id: Annotated[str, typer.Argument(help="The id of the entity to start from.")],
+    depth: Annotated[int, typer.Option(help="Steps, 1 or 2.")] = 1,
+    relation_type: Annotated[list[str] | None, typer.Option("--type", help="Only relations of this type.")] = None,
+    max_nodes: Annotated[int, typer.Option(help="Entities, up to 2,000.")] = 100,
+    max_edges: Annotated[int, typer.Option(help="Edges, up to 6,000.")] = 300,
+    max_candidates: Annotated[int, typer.Option(help="Edges read per step, up to 50,000.")] = 2_000,
+    support: Support = 3,
+    collection: Collections = None,
+    document: Documents = None,
+    where: Conditions = None,
+    as_of: AsOf = None,
+    as_json: AsJson = False,
+) -> None:
+    """Walk along the relations of an entity."""
+    scope = _scope(collection, document, where, as_of)
+    types = tuple(_texts(relation_type))
+    query = WalkQuery(_text(entity_id), depth, types, max_nodes, max_edges, max_candidates, support, scope)
+    with _explorer() as explorer:
+        found = explorer.walk(query)
+    _print(as_json, found, lambda: report.walk(found))
+
+
+@app.command()
+def show(
+    thing_id: Annotated[str, typer.Argument(metavar="ID", help="An id, or with --dataset a source id.")],
+    dataset: Annotated[str | None, typer.Option(help="ID is a source id of this dataset.")] = None,
+    kind: Annotated[str | None, typer.Option(help="entity, passage or document; with --dataset.")] = None,
+    collection: Collections = None,
+    document: Documents = None,
+    where: Conditions = None,
+    as_of: AsOf = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show an entity, a passage or a document, whole."""
+    if kind not in (None, "entity", "passage", "document"):
+        raise Malformed(f"There is no kind {kind!r}.", hint="Kinds are entity, passage and document.")
+    scope = _scope(collection, document, where, as_of)
+    with _explorer() as explorer:
+        if dataset is None:
+            found = explorer.show(_text(thing_id), scope)
+        else:
+            found = explorer.show_source(_text(dataset), _text(thing_id), kind, scope)
+    shown = {"kind": found.kind, found.kind: getattr(found, found.kind)}
+    _print(as_json, shown, lambda: report.shown(found))
+
+
+@app.command()
+def remove(
+    dataset: Annotated[str | None, typer.Option(help="Remove this dataset.")] = None,
+    document: Annotated[str | None, typer.Option(help="Remove this document (its id).")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Remove a dataset or a document, with everything that only they held."""
+    with _explorer() as explorer:
+        counts = explorer.remove(dataset=_text(dataset), document_id=document)
+    _print(as_json, {"removed": counts}, lambda: report.lines([f"{n} {kind} removed" for kind, n in counts.items()]))
+
+
+@app.command()
+def jobs(
+    stop: Annotated[str | None, typer.Option(help="Stop this running job.")] = None,
+    undo: Annotated[str | None, typer.Option(help="Give up this killed job.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the jobs; stop a running one, or give up a killed one."""
+    with _explorer() as explorer:
+        if stop:
+            explorer.stop(stop)
+        if undo:
+            explorer.undo(undo)
+        found = explorer.jobs()
+    _print(as_json, {"jobs": found}, lambda: report.jobs(found))
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on; the default is this machine alone.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8501,
+) -> None:
+    """Serve the application to a browser."""
+    read_settings()
+    root = Path(__file__).parent.parent
+    (root / "static").mkdir(exist_ok=True)
+    arguments = ["-m", "streamlit", "run", str(root / "app.py"), f"--server.address={host}", f"--server.port={port}"]
+    os.execv(sys.executable, [sys.executable, *arguments])
+
+
+def main() -> None:
+    """Runs the command that the arguments name and exits with its code."""
+    try:
+        # The return value is the exit code of `--help` and its like; commands return nothing.
+        sys.exit(app(standalone_mode=False) or 0)
+    except AttestError as error:
+        _fail(error)
+    except typer.Abort:
+        sys.exit(1)
+    except typer.TyperException as error:
+        _fail(Malformed(error.format_message(), hint="`attest --help` lists the commands and their options."))
+
+
+def _fail(error: AttestError) -> None:
+    if "--json" in sys.argv:
+        described = {"kind": error.kind, "message": error.message, "hint": error.hint, **error.details}
+        _write(orjson.dumps({"error": described}, default=str))
+    else:
+        report.failure(error)
+    sys.exit(error.exit_code)
+
+
+@contextmanager
+def _explorer() -> Iterator[Explorer]:
+    """The explorer of this process's settings, closed at the end of the block."""
+    explorer = open_explorer(read_settings())
+    try:
+        yield explorer
+    finally:
+        explorer.close()
+
+
+def _print(as_json: bool, result: object, for_people: Callable[[], object]) -> None:
+    if as_json:
+        _write(orjson.dumps(result))
+    else:
+        for_people()
+
+
+def _write(line: bytes) -> None:
+    sys.stdout.buffer.write(line + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _scope(
+    collections: list[str] | None, documents: list[str] | None, where: list[str] | None, as_of: str | None
+) -> Scope:
+    conditions = tuple(parse_condition(text) for text in _texts(where))
+    return Scope(tuple(_texts(collections)), tuple(_texts(documents)), conditions, as_of)
+
+
+def _text(argument: T) -> T:
+    # Bytes that are no UTF-8 arrive as lone surrogates, which no store takes and no JSON has.
+    if not isinstance(argument, str):
+        return argument
+    return argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # type: ignore[return-value]
+
+
+def _texts(arguments: list[str] | None) -> list[str]:
+    return [_text(argument) for argument in arguments or []]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""Results in words for a terminal. Everything that comes from data is printed as plain text."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from backend import models
+from backend.errors import AttestError
+from backend.explorer import Shown
+from backend.loading.issues import SENTENCES
+from backend.status import StatusReport
+
+_SENTENCES: dict[str, str] = {**SENTENCES}
+_BIDI_CONTROLS = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)}
+
+
+def plain(value: object, limit: int = 2_000) -> Text:
+    """The value as it is safe to print: control and direction characters cannot reach the terminal."""
+    text = str(value)
+    shortened = text if len(text) <= limit else f"{text[:limit]}…"
+    return Text("".join(_harmless(character) for character in shortened))
+
+
+def lines(texts: Iterable[object]) -> None:
+    """One line each."""
+    console = _console()
+    for text in texts:
+        console.print(plain(text), soft_wrap=True)
+
+
+def failure(error: AttestError) -> None:
+    """What happened, and what to do next, on standard error."""
+    console = Console(stderr=True, highlight=False)
+    console.print(plain(error.message), style="bold red", soft_wrap=True)
+    if error.hint:
+        console.print(plain(error.hint), soft_wrap=True)
+
+
+@contextmanager
+def progress(*, shown: bool) -> Iterator[Callable[[models.Progress], None] | None]:
+    """A listener that draws a progress bar on standard error."""
+    if not shown:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def listen(now: models.Progress) -> None:
+            bar.update(task, description=now.phase.capitalize(), completed=now.done, total=now.total)
+
+        yield listen
+
+
+def loaded(reports: Iterable[models.LoadReport]) -> None:
+    """What each load read, kept, changed, repaired and left out."""
+    for report in reports:
+        lines([f"Loaded into dataset {report.dataset}"])
+        rows = [(kind, f"{report.read[kind]:,}", f"{report.kept[kind]:,}") for kind in report.read]
+        _table(("rows", "read", "kept"), rows, numbers={1, 2})
+        lines(f"{count:,} {kind}" for kind, count in report.changes.items())
+        for issue in report.issues:
+            verb = "Repaired" if issue.repaired else "Left out"
+            lines([f"{verb}: {issue.count:,} {_SENTENCES.get(issue.kind, issue.kind)}"])
+            lines(f"  {example}" for example in issue.examples)
+        lines(f"Mended: {text}" for text in report.mended)
+
+
+def status(report: StatusReport) -> None:
+    """Datasets, collections, indexes, jobs and versions."""
+    datasets = [
+        (d.name, *(f"{n:,}" for n in (d.documents, d.passages, d.entities, d.mentions, d.relations)))
+        for d in report.datasets
+    ]
+    _table(("dataset", "documents", "passages", "entities", "mentions", "relations"), datasets, numbers={1, 2, 3, 4, 5})
+    collections = [(c.name, f"{c.documents:,}", f"{c.passages:,}") for c in report.collections]
+    _table(("collection", "documents", "passages"), collections, numbers={1, 2})
+    _table(("label", "index", "state"), [(i.label, i.index, f"{i.state} {i.detail}".strip()) for i in report.indexes])
+    jobs(report.jobs[:10])
+    if report.check is not None:
+        checks = [
+            (c.collection, c.recorded, "missing" if c.stored is None else c.stored, c.remedy) for c in report.check
+        ]
+        _table(("vectors", "recorded", "stored", "remedy"), checks, numbers={1, 2})
+    lines([f"Graph store: {report.stores['graph']}", f"Vector store: {report.stores['vectors']}"])
+    lines([f"Encoder: {report.encoder}"])
+
+
+def jobs(found: Sequence[models.Job]) -> None:
+    """One row for each job."""
+    rows = [(j.id, j.kind, j.dataset or "", j.state, j.started, j.finished or "", j.error or "") for j in found]
+    _table(("job", "kind", "dataset", "state", "started", "finished", "error"), rows)
+
+
+def hits(result: models.EntityResult) -> None:
+    """Each hit with why it was found, and its first passage."""
+    if not result.hits:
+        lines(["Nothing found."])
+    for number, hit in enumerate(result.hits, start=1):
+        why = ", ".join(f"{name} {score.rank} ({score.score})" for name, score in hit.channels.items())
+        counts = f"{hit.counts.passages} passages in {hit.counts.documents} documents"
+        about = "unsupported: no current passage mentions it" if hit.status is models.Status.UNSUPPORTED else counts
+        lines([f"{number}. {hit.name} ({hit.label}), {about}", f"   {hit.id}, {hit.dataset}, {why}"])
+        lines(f"   {passage.document.title}: {passage.text}" for passage in hit.passages[:1])
+    _bounds(result.cuts)
+
+
+def walk(result: models.WalkResult) -> None:
+    """Each edge as a sentence, assertions first as the walk took them."""
+    names = {node.id: node.name for node in result.nodes}
+    lines([f"{result.start.name}: {len(result.nodes)} entities, {len(result.edges)} edges"])
+    rows = [
+        (names[e.source], e.type, names[e.target], e.kind, str(e.counts.passages), str(e.counts.documents))
+        for e in result.edges
+    ]
+    _table(("source", "relation", "target", "kind", "passages", "documents"), rows, numbers={4, 5})
+    _bounds(result.cuts)
+
+
+def shown(found: Shown) -> None:
+    """The thing, whole."""
+    if found.entity is not None:
+        entity, counts = found.entity.entity, found.entity.counts
+        lines(
+            [
+                f"{entity.name} ({entity.label}), {found.entity.status}",
+                f"{entity.id}, {entity.dataset} {entity.source_id}",
+            ]
+        )
+        lines(f"also: {alias}" for alias in entity.aliases)
+        lines([entity.description] if entity.description else [])
+        lines([f"{counts.passages} passages in {counts.documents} documents"])
+    if found.passage is not None:
+        _passages([found.passage])
+    if found.document is not None:
+        document = found.document.document
+        lines([f"{document.title}, version {document.version}, {document.collection}", document.id])
+        _passages(found.document.passages)
+
+
+def _passages(passages: Iterable[models.Passage]) -> None:
+    for passage in passages:
+        lines([f"{passage.document.title} {passage.position}", passage.text, ""])
+
+
+def _bounds(cuts: Iterable[models.Cut]) -> None:
+    for cut in cuts:
+        step = f" in step {cut.step}" if cut.step else ""
+        missing = "more is stored" if cut.missing is None else f"{cut.missing} left out"
+        lines([f"Cut by the {cut.bound} bound ({cut.value}){step}: {missing}."])
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[object]], numbers: Iterable[int] = ()) -> None:
+    if not rows:
+        return
+    right = set(numbers)
+    table = Table(box=None, pad_edge=False)
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(plain(value, 200) for value in row))
+    _console().print(table)
+
+
+def _console() -> Console:
+    return Console(highlight=False)
+
+
+def _harmless(character: str) -> str:
+    if character in "\n\t":
+        return character
+    if character in _BIDI_CONTROLS or unicodedata.category(character) == "Cc":
+        return f"<U+{ord(character):04X}>"
+    return character
