@@ -17,7 +17,7 @@ from backend.explorer import Shown
 from backend.loading.issues import SENTENCES
 from backend.status import StatusReport
 
-_SENTENCES: dict[str, str] = {**SENTENCES}
+_SENTENCES: dict[str, str] = {str(kind): sentence for kind, sentence in SENTENCES.items()}
 _BIDI_CONTROLS = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)}
 
 

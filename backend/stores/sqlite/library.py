@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from backend.models import (
@@ -14,6 +14,7 @@ from backend.models import (
     IndexState,
     IndexStatus,
     Passage,
+    Progress,
     VectorCollection,
 )
 from backend.scope import ResolvedScope
@@ -35,6 +36,7 @@ class LibraryReads:
     """The reading primitives about the store as a whole."""
 
     connection: Connection
+    building: Callable[[], Progress | None]  # what a running `attest index` is doing
 
     def catalog(self) -> Catalog:
         row = self.connection.read(_CATALOG)[0]
@@ -46,7 +48,7 @@ class LibraryReads:
             relation_types=tuple(sorted(json.loads(row["relation_types"]))),
             collections=tuple(sorted(json.loads(row["collections"]))),
             metadata_keys=tuple(sorted(json.loads(row["metadata_keys"]))),
-            indexes=_index_states(labels, json.loads(row["index_states"]), bool(row["full_text"])),
+            indexes=_index_states(labels, bool(row["full_text"]), self.building),
             vector_collections=collections,
         )
 
@@ -145,7 +147,6 @@ SELECT (SELECT value FROM meta WHERE key = 'commits') AS commits,
     (SELECT json_group_array(name) FROM relation_type) AS relation_types,
     (SELECT json_group_array(name) FROM collection) AS collections,
     (SELECT json_group_array(name) FROM metadata_key) AS metadata_keys,
-    (SELECT json_group_object(name, json_array(state, percent)) FROM index_state) AS index_states,
     (SELECT count(*) FROM sqlite_master WHERE name = 'entity_words') AS full_text,
     (SELECT json_group_array(json_array(name, kind, job, count, encoder)) FROM (
         SELECT * FROM vector_collection ORDER BY id
@@ -159,28 +160,22 @@ def _data_version(commits: int) -> str:
 
 
 def _index_states(
-    labels: dict[str, tuple[int, int]],
-    states: dict[str, tuple[str, float | None]],
-    has_full_text: bool,
+    labels: dict[str, tuple[int, int]], has_full_text: bool, building: Callable[[], Progress | None]
 ) -> tuple[IndexStatus, ...]:
     found = []
     for label, (entities, without) in sorted(labels.items()):
         text_state = IndexState.ONLINE if has_full_text else IndexState.MISSING
-        found.append(_status(label, "fulltext", text_state, states))
+        found.append(IndexStatus(label, "fulltext", text_state))
         vector_state = IndexState.MISSING if without else IndexState.ONLINE
         detail = f"{without} of {entities} entities have no vector" if without else ""
-        found.append(_status(label, "vector", vector_state, states, detail))
-    return tuple(found)
+        found.append(IndexStatus(label, "vector", vector_state, detail=detail))
+    broken = any(status.state is not IndexState.ONLINE for status in found)
+    progress = building() if broken else None
+    return tuple(found) if progress is None else tuple(_populating(status, progress) for status in found)
 
 
-def _status(
-    label: str,
-    index: str,
-    state: IndexState,
-    states: dict[str, tuple[str, float | None]],
-    detail: str = "",
-) -> IndexStatus:
-    if state is IndexState.ONLINE or index not in states:
-        return IndexStatus(label, index, state, detail=detail)
-    name, percent = states[index]
-    return IndexStatus(label, index, IndexState(name), percent, detail)
+def _populating(status: IndexStatus, progress: Progress) -> IndexStatus:
+    if status.state is IndexState.ONLINE:
+        return status
+    percent = round(100 * progress.done / progress.total, 1) if progress.total else 0.0
+    return IndexStatus(status.label, status.index, IndexState.POPULATING, percent)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from backend.errors import StoreUnreachable
+from backend.models import JobState, Progress
 from backend.stores.sqlite import driver
 from backend.stores.sqlite.driver import Connection, Pool
 from backend.stores.sqlite.edges import EdgeReads
@@ -20,8 +21,9 @@ from backend.stores.sqlite.writer import SqliteWriter
 class SqliteView(EntityReads, EdgeReads, LibraryReads):
     """A GraphView inside one read transaction."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, building: Callable[[], Progress | None]) -> None:
         self.connection = connection
+        self.building = building
 
 
 class SqliteStore:
@@ -42,7 +44,7 @@ class SqliteStore:
     @contextmanager
     def view(self) -> Iterator[SqliteView]:
         with self._pool.snapshot() as connection:
-            yield SqliteView(connection)
+            yield SqliteView(connection, self._building)
 
     @contextmanager
     def writer(self, job_id: str) -> Iterator[SqliteWriter]:
@@ -53,6 +55,10 @@ class SqliteStore:
         finally:
             connection.rollback()
             connection.close()
+
+    def _building(self) -> Progress | None:
+        running = [job for job in self.jobs.jobs() if job.kind == "index" and job.state is JobState.RUNNING]
+        return running[0].progress if running else None
 
     def version(self) -> str:
         return driver.version()
