@@ -14,7 +14,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,13 +27,11 @@ from backend.loading.jobs import Listener
 from backend.models import (
     Condition,
     EntityQuery,
-    EntityResult,
     LoadReport,
     Mode,
     Progress,
     Scope,
     WalkQuery,
-    WalkResult,
 )
 from backend.settings import Settings
 from backend.stores.base import GraphStore
@@ -396,12 +394,23 @@ def learn_passage_ids(explorer: Explorer, truth: Truth) -> None:
                 truth.passage_ids[document.id, version.number, passage.source_id] = passage.id
 
 
-R = TypeVar("R", WalkResult, EntityResult)
+R = TypeVar("R")
 
 
-def outcome(ask: Callable[[], R]) -> R | type[AttestError]:
+def outcome(ask: Callable[[], R]) -> R | str:
     """The result without its times, or the kind of error."""
     try:
-        return replace(ask(), timings_ms={})
+        result = ask()
     except AttestError as error:
-        return type(error)
+        return error.kind
+    return replace(result, timings_ms={}) if hasattr(result, "timings_ms") else result  # type: ignore[type-var]
+
+
+def differences(got: Any, expected: Any, place: str = "result") -> list[str]:
+    """Every place where two results differ, so that a failure can be read."""
+    if type(got) is type(expected) and is_dataclass(got):
+        names = [field.name for field in fields(got)]
+        return [d for n in names for d in differences(getattr(got, n), getattr(expected, n), f"{place}.{n}")]
+    if isinstance(got, tuple) and isinstance(expected, tuple) and len(got) == len(expected):
+        return [d for n, (a, b) in enumerate(zip(got, expected, strict=True)) for d in differences(a, b, f"{place}[{n}]")]
+    return [] if got == expected else [f"{place}: got {got!r}, expected {expected!r}"]

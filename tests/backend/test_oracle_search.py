@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from backend.models import Mode
 from tests import model
 from tests.encoders import LettersEncoder
-from tests.worlds import World, entity_queries, loads, opened, outcome
+from tests.worlds import World, differences, entity_queries, loads, opened, outcome
 
 SEARCHES_PER_WORLD = 6
 ENCODER = LettersEncoder()
@@ -21,4 +21,4 @@ def test_searches_are_those_of_the_oracle(world: World, data: st.DataObject) -> 
         for _ in range(SEARCHES_PER_WORLD):
             query = data.draw(entity_queries(truth, list(Mode)))
             expected = outcome(lambda query=query: model.search(truth, query, ENCODER))
-            assert outcome(lambda query=query: explorer.search(query)) == expected
+            assert not differences(outcome(lambda query=query: explorer.search(query)), expected), query

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests import model
-from tests.worlds import World, loads, opened, outcome, walk_queries
+from tests.worlds import World, differences, loads, opened, outcome, walk_queries
 
 WALKS_PER_WORLD = 6
 
@@ -18,4 +18,4 @@ def test_walks_are_those_of_the_oracle(world: World, data: st.DataObject) -> Non
         for _ in range(WALKS_PER_WORLD):
             query = data.draw(walk_queries(truth))
             expected = outcome(lambda query=query: model.walk(truth, query))
-            assert outcome(lambda query=query: explorer.walk(query)) == expected
+            assert not differences(outcome(lambda query=query: explorer.walk(query)), expected), query

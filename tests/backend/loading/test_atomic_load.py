@@ -1,0 +1,160 @@
+"""A load is seen whole or not at all, however it ends, and readers never wait for it."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.explorer import Explorer
+from backend.models import EntityQuery, JobState, Mode, WalkQuery
+from tests.bundles import fleet, write_bundle
+from tests.explorers import open_test_explorer
+
+DOCUMENTS = 250
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def explorer(home: Path) -> Iterator[Explorer]:
+    opened = open_test_explorer(home)
+    yield opened
+    opened.close()
+
+
+def picture(explorer: Explorer) -> dict[str, Any]:
+    """Everything that a reader can see, as values that compare."""
+    found = [
+        explorer.search(EntityQuery(text, mode=mode, limit=50))
+        for text in ("Port 3", "Vessel 7", "first", "second")
+        for mode in Mode
+    ]
+    walks = [explorer.walk(WalkQuery(hit.id, depth=2)) for hit in found[0].hits if hit.status == "supported"]
+    return {
+        "datasets": explorer.status().datasets,
+        "hits": [replace(result, timings_ms={}) for result in found],
+        "walks": [replace(result, timings_ms={}) for result in walks],
+    }
+
+
+def start_load(home: Path, bundle: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.load_process", str(home), str(bundle), "fleet"]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": "."})
+
+
+def test_a_load_killed_at_any_moment_shows_nothing_and_the_next_one_completes_it(
+    tmp_path: Path, home: Path, explorer: Explorer
+) -> None:
+    first = write_bundle(tmp_path / "first", **fleet(DOCUMENTS))
+    second = write_bundle(tmp_path / "second", **fleet(DOCUMENTS + 50, edition="second"))
+    explorer.load([first], dataset="fleet")
+    before = picture(explorer)
+    moments = random.Random(7)
+    killed = 0
+    for phase in ("starting", "reading documents", "writing entities", "writing mentions", "encoding names", "committing"):
+        process = start_load(home, second)
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.strip() == phase:
+                time.sleep(moments.uniform(0, 0.08))
+                break
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        if explorer.jobs()[0].state is JobState.COMMITTED:
+            break  # the signal came after the commit; what follows is the complete state
+        killed += 1
+        assert explorer.jobs()[0].state is JobState.KILLED
+        assert picture(explorer) == before
+    assert killed >= 4
+
+    explorer.load([second], dataset="fleet")
+    complete = picture(explorer)
+    other = open_test_explorer(tmp_path / "other")
+    for bundle in (first, second):
+        other.load([bundle], dataset="fleet")
+    assert complete == picture(other)
+    other.close()
+    assert all(check.stored == check.recorded for check in explorer.status(check=True).check or ())
+
+
+def test_readers_see_one_state_or_the_other_while_a_load_runs(tmp_path: Path, home: Path, explorer: Explorer) -> None:
+    first = write_bundle(tmp_path / "first", **fleet(DOCUMENTS))
+    second = write_bundle(tmp_path / "second", **fleet(DOCUMENTS, edition="second"))
+    explorer.load([first], dataset="fleet")
+    before = picture(explorer)
+    seen: list[dict[str, Any]] = []
+    failures: list[BaseException] = []
+    done = threading.Event()
+
+    def read() -> None:
+        try:
+            while not done.is_set():
+                seen.append(picture_of_names(explorer))
+        except BaseException as error:  # noqa: BLE001 - handed to the test's own thread
+            failures.append(error)
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    output, _ = start_load(home, second).communicate(timeout=120)
+    done.set()
+    for reader in readers:
+        reader.join()
+    assert not failures
+    assert "committed" in output
+    after = picture_of_names(explorer)
+    assert picture(explorer) != before
+    assert {repr(picture) for picture in seen} <= {repr(after), repr(names_of(before))}
+
+
+def picture_of_names(explorer: Explorer) -> dict[str, Any]:
+    """A picture that one reading gives, so that it is of one state."""
+    result = explorer.search(EntityQuery("Vessel 7", mode=Mode.HYBRID, limit=50))
+    return {"names": [(hit.name, hit.counts, hit.score) for hit in result.hits]}
+
+
+def names_of(whole: dict[str, Any]) -> dict[str, Any]:
+    hybrid = whole["hits"][3]
+    return {"names": [(hit.name, hit.counts, hit.score) for hit in hybrid.hits]}
+
+
+def test_a_stopped_load_leaves_nothing(tmp_path: Path, home: Path, explorer: Explorer) -> None:
+    bundle = write_bundle(tmp_path / "first", **fleet(4 * DOCUMENTS))
+    process = start_load(home, bundle)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("reading"):
+            break
+    explorer.stop(explorer.jobs()[0].id)
+    process.communicate(timeout=120)
+    assert explorer.jobs()[0].state is JobState.STOPPED
+    assert explorer.status().datasets == ()
+
+
+def test_lost_vectors_are_reported_and_made_anew_by_the_next_load(tmp_path: Path, explorer: Explorer) -> None:
+    bundle = write_bundle(tmp_path / "first", **fleet(20))
+    explorer.load([bundle], dataset="fleet")
+    before = picture(explorer)
+    explorer.index_store().drop(explorer.catalog().vector_collections[0].name)
+    (check,) = explorer.status(check=True).check or ()
+    assert (check.stored, check.remedy) == (None, "attest index")
+
+    (report,) = explorer.load([bundle], dataset="fleet")
+
+    assert len(report.mended) == 2
+    assert picture(explorer) == before
