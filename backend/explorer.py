@@ -35,8 +35,9 @@ from backend.models import (
     WalkQuery,
     WalkResult,
 )
+from backend.names import check_names
 from backend.scope import ResolvedScope, resolve
-from backend.search import check_scope, search
+from backend.search import search
 from backend.settings import Settings
 from backend.status import StatusReport, VectorCheck, check_vectors, read_status
 from backend.stores.base import GraphStore, GraphView, GraphWriter
@@ -236,7 +237,9 @@ class Explorer:
         replace: bool = False,
         listener: Listener | None = None,
     ) -> list[LoadReport]:
-        """Loads each path as a job of its own, in order."""
+        """Loads each path as a job of its own, in order; a path that is no bundle ends it before anything is loaded."""
+        for path in paths:
+            open_bundle(path)
         requests = [LoadRequest(path, dataset, collection, replace) for path in paths]
         return [
             load(self.store, request, index=self.index_store, encoder=self.encoder, listener=listener)
@@ -333,8 +336,7 @@ def open_explorer(settings: Settings) -> Explorer:
 
 def _checked(view: GraphView, scope: Scope) -> ResolvedScope:
     resolved = resolve(scope)
-    if scope.collections or scope.document_ids:
-        check_scope(view, view.catalog(), scope)
+    check_names(view, scope)
     return resolved
 
 

@@ -6,7 +6,6 @@ collection of vectors.
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,9 +25,9 @@ from backend.models import (
     IndexState,
     Match,
     Mode,
-    Scope,
     Status,
 )
+from backend.names import check_names
 from backend.ranking import NameScorer, fuse
 from backend.scope import ResolvedScope, resolve
 from backend.stopwatch import Stopwatch
@@ -66,9 +65,9 @@ def search(
     _check(query)
     with watch.step("scope"):
         scope = resolve(query.scope)
+        check_names(view, query.scope, labels=query.labels)
         catalog = view.catalog()
-        check_scope(view, catalog, query.scope)
-        labels = _labels(query, catalog)
+        labels = tuple(sorted(set(query.labels))) or catalog.labels
         _check_ready(query, labels, catalog, encoder)
     entities: dict[str, Entity] = {}
     channels: dict[str, _Channel] = {}
@@ -98,34 +97,6 @@ def search(
 # --- checks ----------------------------------------------------------------------------------------------------------
 
 
-def check_scope(view: GraphView, catalog: Catalog, scope: Scope) -> None:
-    """Raises Malformed for a collection or a document that the store does not know."""
-    for name in scope.collections:
-        known_name("collection", name, catalog.collections)
-    unknown = view.unknown_documents(scope.document_ids) if scope.document_ids else ()
-    if unknown:
-        raise Malformed(
-            f"There is no document {unknown[0]!r}.",
-            hint="`attest show --dataset NAME SOURCE_ID` gives the id.",
-            known=[],
-        )
-
-
-def known_name(kind: str, name: str, known: Sequence[str]) -> None:
-    """Raises Malformed, naming the nearest of the known names first, for one that is not among them."""
-    if name in known:
-        return
-    nearest = difflib.get_close_matches(name[:100], known, n=5, cutoff=0.5) if len(known) < 10_000 else []
-    listed = list(dict.fromkeys([*nearest, *known]))[:20]
-    more = f" and {len(known) - len(listed)} more" if len(known) > len(listed) else ""
-    names = ", ".join(repr(other) for other in listed)
-    raise Malformed(
-        f"There is no {kind} {name!r}.",
-        hint=f"There is: {names}{more}." if known else "Nothing is loaded yet.",
-        known=listed,
-    )
-
-
 def _check(query: EntityQuery) -> None:
     if not query.text.strip():
         raise Malformed("The search text is blank.", hint="Give a name or a few words.")
@@ -133,12 +104,6 @@ def _check(query: EntityQuery) -> None:
         raise Malformed(f"limit {query.limit} is not between 1 and {MAX_LIMIT}.", hint="Choose a limit in that range.")
     if query.support_limit < 0:
         raise Malformed(f"support limit {query.support_limit} is below 0.", hint="Choose 0 or more.")
-
-
-def _labels(query: EntityQuery, catalog: Catalog) -> tuple[str, ...]:
-    for label in query.labels:
-        known_name("label", label, catalog.labels)
-    return tuple(sorted(set(query.labels))) or catalog.labels
 
 
 def _check_ready(query: EntityQuery, labels: Sequence[str], catalog: Catalog, encoder: Callable[[], Encoder]) -> None:

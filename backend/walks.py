@@ -1,6 +1,7 @@
 """The bounded walk: from one entity along its relations, each edge sorted by whether a visible passage states it.
 
-A walk costs at most four queries of the graph store per step.
+A walk costs four queries of the graph store for one step and five for two: its start, the edges of each step, what is
+hidden, the evidence. One more where the request names collections, documents or relation types.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from backend.models import (
     WalkQuery,
     WalkResult,
 )
+from backend.names import check_names
 from backend.scope import ResolvedScope, resolve
-from backend.search import check_scope, known_name
 from backend.stopwatch import Stopwatch
 from backend.stores.base import EdgeRead, End, GraphView, StoredEdge
 
@@ -83,10 +84,7 @@ def walk(view: GraphView, query: WalkQuery) -> WalkResult:
     check(query)
     with watch.step("scope"):
         scope = resolve(query.scope)
-        catalog = view.catalog()
-        check_scope(view, catalog, query.scope)
-        for name in query.relation_types:
-            known_name("relation type", name, catalog.relation_types)
+        check_names(view, query.scope, relation_types=query.relation_types)
         start = _start(view, query, scope)
     reached = _Walk(query)
     reached.nodes[query.entity_id] = (_as_end(start), 0)

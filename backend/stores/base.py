@@ -182,8 +182,8 @@ class GraphView(Protocol):
     def catalog(self) -> Catalog:
         """The names that requests may use and the state of the indexes."""
 
-    def unknown_documents(self, document_ids: Sequence[str]) -> tuple[str, ...]:
-        """Those of the ids that no committed document has."""
+    def unknown_names(self, names: Mapping[str, Sequence[str]]) -> tuple[tuple[str, str], ...]:
+        """Kind and name of what no committed row has; kinds: collection, document (ids), label, relation type."""
 
     def scope_size(self, scope: ResolvedScope) -> tuple[int, int]:
         """Documents in scope, and documents that are current at the scope's time."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from backend.models import (
@@ -52,12 +52,19 @@ class LibraryReads:
             vector_collections=collections,
         )
 
-    def unknown_documents(self, document_ids: Sequence[str]) -> tuple[str, ...]:
-        rows = self.connection.read(
-            "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT uuid FROM document) ORDER BY value",
-            (json.dumps(document_ids),),
+    def unknown_names(self, names: Mapping[str, Sequence[str]]) -> tuple[tuple[str, str], ...]:
+        tables = {
+            "collection": "SELECT name FROM collection",
+            "document": "SELECT uuid FROM document",
+            "label": "SELECT name FROM label",
+            "relation type": "SELECT name FROM relation_type",
+        }
+        tests = " UNION ALL ".join(
+            f"SELECT '{kind}' AS kind, value FROM json_each(:name_{n}) WHERE value NOT IN ({known})"
+            for n, (kind, known) in enumerate(tables.items())
         )
-        return tuple(row["value"] for row in rows)
+        asked = {f"name_{n}": json.dumps(names.get(kind, ())) for n, kind in enumerate(tables)}
+        return tuple((row["kind"], row["value"]) for row in self.connection.read(tests, asked))
 
     def scope_size(self, scope: ResolvedScope) -> tuple[int, int]:
         visible = Visibility(scope)

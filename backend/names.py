@@ -1,0 +1,49 @@
+"""The names in a request: collections, documents, labels and relation types that the store must know."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from backend.errors import Malformed
+from backend.models import Scope
+from backend.stores.base import GraphView
+
+# How many known names an error lists, the nearest first, and among how many it looks for near ones.
+_LISTED, _COMPARED = 20, 10_000
+
+
+def check_names(
+    view: GraphView, scope: Scope, *, labels: Sequence[str] = (), relation_types: Sequence[str] = ()
+) -> None:
+    """Raises Malformed for the first name that the store does not know, with those that it knows.
+
+    Costs one query, and none where the request names nothing.
+    """
+    asked = {
+        "collection": scope.collections,
+        "document": scope.document_ids,
+        "label": tuple(labels),
+        "relation type": tuple(relation_types),
+    }
+    unknown = view.unknown_names(asked) if any(asked.values()) else ()
+    if not unknown:
+        return
+    kind, name = unknown[0]
+    catalog = view.catalog()
+    known = {"collection": catalog.collections, "label": catalog.labels, "relation type": catalog.relation_types}
+    if kind == "document":
+        hint = "`attest show --dataset NAME SOURCE_ID` gives the id of a document."
+        raise Malformed(f"There is no document {name!r}.", hint=hint)
+    raise Malformed(
+        f"There is no {kind} {name[:200]!r}.", hint=_nearest(name, known[kind]), known=known[kind][:_LISTED]
+    )
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    if not known:
+        return "Nothing is loaded yet."
+    near = difflib.get_close_matches(name[:100], known, n=5, cutoff=0.5) if len(known) < _COMPARED else []
+    listed = list(dict.fromkeys([*near, *known]))[:_LISTED]
+    more = f" and {len(known) - len(listed)} more" if len(known) > len(listed) else ""
+    return f"There is: {', '.join(repr(other[:200]) for other in listed)}{more}."
