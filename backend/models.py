@@ -291,20 +291,18 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentView:
+class DocumentView(Document):
     """One version of a document with all its passages in order."""
 
-    document: Document
-    passages: tuple[Passage, ...]
+    passages: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class EntityView:
+class EntityView(Entity):
     """An entity in a scope: its own fields, whether it is supported, and the counts of its visible passages."""
 
-    entity: Entity
-    status: Status
-    counts: Counts
+    status: Status = Status.SUPPORTED
+    counts: Counts = Counts()
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,23 +126,16 @@ def walk(result: models.WalkResult) -> None:
 
 def shown(found: Shown) -> None:
     """The thing, whole."""
-    if found.entity is not None:
-        entity, counts = found.entity.entity, found.entity.counts
-        lines(
-            [
-                f"{entity.name} ({entity.label}), {found.entity.status}",
-                f"{entity.id}, {entity.dataset} {entity.source_id}",
-            ]
-        )
+    if entity := found.entity:
+        lines([f"{entity.name} ({entity.label}), {entity.status}", f"{entity.id}, {entity.dataset} {entity.source_id}"])
         lines(f"also: {alias}" for alias in entity.aliases)
         lines([entity.description] if entity.description else [])
-        lines([f"{counts.passages} passages in {counts.documents} documents"])
-    if found.passage is not None:
-        _passages([found.passage])
-    if found.document is not None:
-        document = found.document.document
+        lines([f"{entity.counts.passages} passages in {entity.counts.documents} documents"])
+    if passage := found.passage:
+        _passages([passage])
+    if document := found.document:
         lines([f"{document.title}, version {document.version}, {document.collection}", document.id])
-        _passages(found.document.passages)
+        _passages(document.passages)
 
 
 def _passages(passages: Iterable[models.Passage]) -> None:

@@ -104,7 +104,7 @@ def walk(view: GraphView, query: WalkQuery) -> WalkResult:
     cuts = tuple(sorted(reached.cuts, key=lambda cut: (BOUNDS.index(cut.bound), cut.step or 0)))
     return WalkResult(
         query=query,
-        start=start.entity,
+        start=start,
         nodes=nodes,
         edges=tuple(_edge(edge, support) for edge in reached.edges.values()),
         truncated_by=tuple(bound for bound in BOUNDS if any(cut.bound == bound for cut in cuts)),
@@ -180,8 +180,7 @@ def _strength(edge: StoredEdge) -> tuple[bool, int, int, str, str, str, str]:
 
 
 def _as_end(view: EntityView) -> End:
-    entity = view.entity
-    return End(entity.id, entity.source_id, entity.dataset, entity.name, entity.label, view.status)
+    return End(view.id, view.source_id, view.dataset, view.name, view.label, view.status)
 
 
 def _node(end: End, step: int, hidden: Hidden) -> WalkNode:

@@ -22,12 +22,20 @@ def fleet(documents: int, *, edition: str = "first") -> dict[str, Rows]:
     """A bundle of port notices: in each document one vessel calls at one of seven ports, and the passage says so."""
     ports: Rows = [{"id": f"port{n}", "name": f"Port {n}", "type": "Port"} for n in range(7)]
     vessels: Rows = [{"id": f"vessel{n}", "name": f"Vessel {n} {edition}", "type": "Vessel"} for n in range(documents)]
-    rows: dict[str, Rows] = {"entities": ports + vessels, "documents": [], "passages": [], "mentions": [], "relations": []}
+    rows: dict[str, Rows] = {
+        "entities": ports + vessels,
+        "documents": [],
+        "passages": [],
+        "mentions": [],
+        "relations": [],
+    }
     for n in range(documents):
         text = f"Vessel {n} {edition} calls at Port {n % 7}."
         rows["documents"].append({"id": f"notice{n}", "title": f"Notice {n}", "collection": "Notices"})
         rows["passages"].append({"id": f"passage{n}", "document_id": f"notice{n}", "text": text})
-        rows["mentions"].append({"entity_id": f"vessel{n}", "passage_id": f"passage{n}", "start": 0, "end": len(f"Vessel {n}")})
+        rows["mentions"].append(
+            {"entity_id": f"vessel{n}", "passage_id": f"passage{n}", "start": 0, "end": len(f"Vessel {n}")}
+        )
         rows["mentions"].append({"entity_id": f"port{n % 7}", "passage_id": f"passage{n}"})
         rows["relations"].append(
             {"source": f"vessel{n}", "target": f"port{n % 7}", "type": "calls at", "passage_ids": [f"passage{n}"]}

@@ -268,7 +268,11 @@ class Truth:
             return
         passages = [p for version in document.versions for p in version.passages]
         self._drop(
-            relations={key for p in passages for key in p.relations if not self.support(key) and not self.relations[key].unstated},
+            relations={
+                r.id
+                for r in self.relations.values()
+                if any(r.id in p.relations for p in passages) and not self.support(r.id) and not r.unstated
+            },
             entities={m.entity for p in passages for m in p.mentions if not self._mentioned(m.entity)},
         )
 
@@ -316,7 +320,7 @@ def _entity(dataset: str, row: Row) -> Entity:
         dataset=dataset,
         name=row["name"],
         label=row.get("type") or "Entity",  # "absent or empty: `Entity`"
-        aliases=tuple(row.get("aliases", ())),
+        aliases=tuple(dict.fromkeys(row.get("aliases", ()))),
         description=row.get("description"),
         metadata=_metadata(row, fields),
     )
@@ -554,7 +558,15 @@ class Edge:
     def shown_order(self) -> tuple[Any, ...]:
         """ "assertions before paths, then documents, passages, source's name, type, target's name, edge id" """
         source, target = (self.seen.truth.entities[end].name for end in (self.source, self.target))
-        return self.kind is EdgeKind.PATH, -self.counts.documents, -self.counts.passages, source, self.type, target, self.id
+        return (
+            self.kind is EdgeKind.PATH,
+            -self.counts.documents,
+            -self.counts.passages,
+            source,
+            self.type,
+            target,
+            self.id,
+        )
 
     def result(self, support_limit: int) -> WalkEdge:
         passages = self.seen.support_of_edge(self, support_limit).passages
@@ -599,6 +611,15 @@ def walk(truth: Truth, query: WalkQuery) -> WalkResult:
     for step in range(1, query.depth + 1):
         # "Step k takes the edges that touch an entity first reached in step k-1 (both directions)"
         frontier = [entity for entity, k in reached.items() if k == step - 1]
+        if len(shown) == query.max_edges:  # "for the whole walk; reaching it ends the walk"
+            beyond = {
+                edge.id
+                for entity in frontier
+                for edge in seen.edges_around([entity], query.relation_types)[: query.max_candidates]
+                if edge.kept and edge.id not in shown
+            }
+            cuts += [Cut("edge", query.max_edges, step, missing=len(beyond))] if beyond else []
+            break
         around = seen.edges_around(frontier, query.relation_types)
         read = around[: query.max_candidates]
         if len(around) > len(read):
@@ -606,7 +627,7 @@ def walk(truth: Truth, query: WalkQuery) -> WalkResult:
         left_out = {"node": 0, "edge": 0}
         for edge in sorted((e for e in read if e.kept and e.id not in shown), key=Edge.shown_order):
             new = [end for end in (edge.source, edge.target) if end not in reached]
-            if len(shown) == query.max_edges:  # "for the whole walk; reaching it ends the walk"
+            if len(shown) == query.max_edges:
                 left_out["edge"] += 1
             elif new and len(reached) == query.max_nodes:  # "an edge that would need one node more is left out"
                 left_out["node"] += 1
@@ -624,9 +645,9 @@ def walk(truth: Truth, query: WalkQuery) -> WalkResult:
         of = truth.entities[entity]
         nodes.append(WalkNode(of.id, of.source_id, of.dataset, of.name, of.label, step, seen.status(entity), hidden))
     # "depth: named when an entity of the last step has an edge (of the kinds kept by 3) that is not shown"
-    beyond = sum(node.hidden_relations.count for node in nodes if node.step == query.depth)
-    if beyond:
-        cuts.append(Cut("depth", query.depth, query.depth, missing=beyond))
+    unfollowed = sum(node.hidden_relations.count for node in nodes if node.step == query.depth)
+    if unfollowed:
+        cuts.append(Cut("depth", query.depth, query.depth, missing=unfollowed))
     names = ["node", "edge", "depth", "candidate"]
     cuts.sort(key=lambda cut: (names.index(cut.bound), cut.step))
     return WalkResult(

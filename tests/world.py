@@ -50,7 +50,12 @@ _DOCUMENTS: dict[str, Row] = {
     "register 1": {"id": "register", "title": "Harbour register", "collection": "records", "valid_from": "2021-03-01"},
     "register 2": {"id": "register", "title": "Harbour register", "collection": "records", "valid_from": "2022-03-01"},
     "letter": {"id": "letter", "title": "Letter from the light", "collection": "letters", "author": "Ida Berg"},
-    "gazette": {"id": "gazette", "title": "The Gazette", "collection": "press", "metadata": {"issue": 12, "tags": ["sea"]}},
+    "gazette": {
+        "id": "gazette",
+        "title": "The Gazette",
+        "collection": "press",
+        "metadata": {"issue": 12, "tags": ["sea"]},
+    },
 }
 _RELATIONS: dict[str, tuple[str, str, str, list[str]]] = {
     "owns-petrel": ("line", "OWNS", "petrel", ["r0"]),

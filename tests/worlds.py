@@ -38,7 +38,7 @@ from backend.stores.base import GraphStore
 from backend.stores.sqlite.store import SqliteStore
 from backend.vectors.base import Neighbour, Vectors
 from tests.encoders import LettersEncoder
-from tests.model import Load, Removal, Row, Truth, cosine
+from tests.model import Load, Removal, Row, Seen, Truth, cosine
 
 Step = Load | Removal
 World = tuple[Step, ...]
@@ -50,13 +50,25 @@ TYPES = ("KNOWS", "has part", "MENTIONED_IN")
 TEXTS = ("Ada met Berg.", "Berg left.", "東京都 is where Ada and Zoë met Bergen, said Berg.", "Nothing.")
 TITLES = ("Letter", "Letter", "Report", None)
 COLLECTIONS = ("letters", "reports", None)
-DATES = (None, None, "2020-01-01", "2021-06-01", "2021-06-01T12:00:00Z", "2999-01-01")
-MOMENTS = (None, None, None, "2020-01-01", "2019-12-31", "2021-06-01T12:00:00Z", "2021-05-31", "2999-01-01", "3000-01-01")
+DATES = (None, None, None, None, "2020-01-01", "2020-01-01", "2021-06-01", "2021-06-01T12:00:00Z", "2999-01-01")
+MOMENTS = (*[None] * 8, "2020-01-01", "2019-12-31", "2021-06-01T12:00:00Z", "2021-05-31", "2999-01-01", "3000-01-01")
 METADATA: tuple[Any, ...] = (
     *(1, 2, 2.5, 10, "2", "10", " 2 ", "a", "b", "ab", "", True, None, "2021-06-01", "2021-06-01T12:00:00Z"),
     *([], ["a", 2], ["b", None], {"k": 1}),
 )
-ASKED = ("2", "10", "2.0", "a", "b", "true", "2021-06-01", "2021-06-01T23:59:59.999999Z", "Letter", "reports", '{"k": 1}')
+ASKED = (
+    "2",
+    "10",
+    "2.0",
+    "a",
+    "b",
+    "true",
+    "2021-06-01",
+    "2021-06-01T23:59:59.999999Z",
+    "Letter",
+    "reports",
+    '{"k": 1}',
+)
 KEYS = ("k", "l", "title", "collection", "author", "date", "none")
 
 # --- strategies ------------------------------------------------------------------------------------------------------
@@ -97,7 +109,7 @@ def _documents(draw: st.DrawFn, ids: Sequence[str]) -> tuple[list[Row], list[Row
 def _mentions(draw: st.DrawFn, entities: Sequence[str], passages: Sequence[Row]) -> list[Row]:
     mentions = []
     for passage in passages:
-        for entity in draw(st.lists(_some(*entities), max_size=4)):
+        for entity in draw(st.lists(_some(*entities), max_size=3)):
             row = {"entity_id": entity, "passage_id": passage["id"]}
             start = draw(_some(None, None, 0, 4, 900))
             if start is not None:
@@ -126,7 +138,7 @@ def loads(draw: st.DrawFn) -> World:
     entities = [f"e{number}" for number in range(draw(st.integers(2, 6) | st.integers(2, 12)))]
     known: dict[str, set[str]] = {name: set() for name in DATASETS}
     replaces = draw(st.booleans())  # a world with --replace has no rows that refer to earlier loads
-    for _ in range(draw(st.integers(1, 4))):
+    for _ in range(draw(st.integers(1, 5))):
         dataset = draw(_some("alpha", "alpha", "beta"))
         kind = draw(_some("new", "new", "new", "new", "again", "remove"))
         before = [step for step in steps if isinstance(step, Load) and step.dataset == dataset]
@@ -176,22 +188,31 @@ def _load(draw: st.DrawFn, dataset: str, entities: list[str], known: set[str], s
         rows,
         # e99 is nowhere: such a mention, and such a relation, is left out.
         draw(_mentions([*usable, *draw(_some([], [], ["e99"]))], [*passages, *list(earlier.values())[:1]])),
-        draw(_relations([*usable, *draw(_some([], [], ["e99"]))], [*(row["id"] for row in passages), *earlier, "d9p9"][:-1])),
+        draw(
+            _relations(
+                [*usable, *draw(_some([], [], ["e99"]))], [*(row["id"] for row in passages), *earlier, "d9p9"][:-1]
+            )
+        ),
         collection=draw(_some(None, None, "given")),
         committed=draw(_some(True, True, True, True, False)),
     )
 
 
+def _few(names: Sequence[str]) -> st.SearchStrategy[list[str]]:
+    """None of the names in half of the cases, else one to three."""
+    return st.just([]) | st.lists(_some(*names), min_size=1, max_size=3, unique=True) if names else st.just([])
+
+
 @st.composite
 def scopes(draw: st.DrawFn, truth: Truth) -> Scope:
     """Often empty, mostly of names that exist."""
-    if draw(_some(True, True, False)):
+    if draw(_some(True, True, True, False)):
         return Scope(as_of=draw(_some(*MOMENTS)))
     ids = sorted(truth.documents)
     conditions = draw(st.lists(_conditions(), max_size=1) | st.lists(_conditions(), max_size=2))
     return Scope(
-        collections=tuple(draw(st.lists(_some(*sorted(truth.collections), "nowhere"), max_size=2, unique=True))),
-        document_ids=tuple(draw(st.just([]) | st.lists(_some(*ids), max_size=3, unique=True)) if ids else ()),
+        collections=tuple(draw(_few([*sorted(truth.collections) * 3, "nowhere"]))),
+        document_ids=tuple(draw(_few(ids))),
         conditions=tuple(conditions),
         as_of=draw(_some(*MOMENTS)),
     )
@@ -208,19 +229,41 @@ def _conditions(draw: st.DrawFn) -> Condition:
 @st.composite
 def walk_queries(draw: st.DrawFn, truth: Truth) -> WalkQuery:
     """Small bounds more often than not."""
+    scope = draw(scopes(truth))
+    visible = sorted(Seen(truth, scope).supported) if set(scope.collections) <= truth.collections else []
     return WalkQuery(
-        entity_id=draw(_some(*sorted(truth.entities), stable_id("entity", "alpha", "e0"))),
+        entity_id=draw(_some(*visible * 4, *truth.entities, stable_id("entity", "alpha", "e0"))),
         depth=draw(_some(1, 2, 2)),
-        relation_types=tuple(draw(st.just([]) | st.lists(_some(*sorted(truth.relation_types), "NONE"), max_size=2))),
+        relation_types=tuple(draw(_few([*sorted(truth.relation_types) * 5, "NONE"]))),
         max_nodes=draw(_some(100, 100, 1, 2, 3, 5)),
         max_edges=draw(_some(300, 300, 1, 2, 3, 5)),
         max_candidates=draw(_some(2000, 2000, 1, 2, 3, 5)),
-        support_limit=draw(_some(3, 1, 2)),
-        scope=draw(scopes(truth)),
+        support_limit=draw(_some(3, 1, 2, 0)),
+        scope=scope,
     )
 
 
-TERMS = ("Ada", "ada", "Ad", "Berg", "ber", "bergen", "BO", "東", "京都", "zoe", "ZOË", "c", "C++", "+", "o'b", "OR", "*", '"', ":")
+TERMS = (
+    "Ada",
+    "ada",
+    "Ad",
+    "Berg",
+    "ber",
+    "bergen",
+    "BO",
+    "東",
+    "京都",
+    "zoe",
+    "ZOË",
+    "c",
+    "C++",
+    "+",
+    "o'b",
+    "OR",
+    "*",
+    '"',
+    ":",
+)
 
 
 @st.composite
@@ -229,10 +272,10 @@ def entity_queries(draw: st.DrawFn, truth: Truth, modes: Sequence[Mode]) -> Enti
     text = draw(_some(*NAMES) | st.lists(_some(*TERMS), min_size=1, max_size=3).map(" ".join))
     return EntityQuery(
         text=text,
-        labels=tuple(draw(st.just([]) | st.lists(_some(*sorted(truth.labels), "Nolabel"), max_size=2))),
+        labels=tuple(draw(_few([*sorted(truth.labels) * 5, "Nolabel"]))),
         mode=draw(_some(*modes)),
         limit=draw(_some(10, 1, 2, 3)),
-        support_limit=draw(_some(3, 1, 2)),
+        support_limit=draw(_some(3, 1, 2, 0)),
         scope=draw(scopes(truth)),
     )
 
@@ -412,5 +455,7 @@ def differences(got: Any, expected: Any, place: str = "result") -> list[str]:
         names = [field.name for field in fields(got)]
         return [d for n in names for d in differences(getattr(got, n), getattr(expected, n), f"{place}.{n}")]
     if isinstance(got, tuple) and isinstance(expected, tuple) and len(got) == len(expected):
-        return [d for n, (a, b) in enumerate(zip(got, expected, strict=True)) for d in differences(a, b, f"{place}[{n}]")]
+        return [
+            d for n, (a, b) in enumerate(zip(got, expected, strict=True)) for d in differences(a, b, f"{place}[{n}]")
+        ]
     return [] if got == expected else [f"{place}: got {got!r}, expected {expected!r}"]

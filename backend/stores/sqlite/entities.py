@@ -16,6 +16,7 @@ from backend.stores.sqlite.rows import (
     ENTITY_TABLES,
     PASSAGE_COLUMNS,
     READING_ORDER,
+    entity_fields,
     result_entity,
     result_evidence,
 )
@@ -129,7 +130,7 @@ class EntityReads:
             return None
         counts = Counts(rows[0]["passages"] or 0, rows[0]["documents"])
         status = Status.SUPPORTED if counts.passages else Status.UNSUPPORTED
-        return EntityView(result_entity(rows[0]), status, counts)
+        return EntityView(**entity_fields(rows[0]), status=status, counts=counts)
 
     def stored_entity(self, entity_id: str) -> Entity | None:
         rows = self.connection.read(f"SELECT {ENTITY_COLUMNS} FROM {ENTITY_TABLES} WHERE e.uuid = ?", (entity_id,))

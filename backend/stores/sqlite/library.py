@@ -24,7 +24,7 @@ from backend.stores.sqlite.rows import (
     PASSAGE_COLUMNS,
     PASSAGE_TABLES,
     READING_ORDER,
-    result_document,
+    document_fields,
     result_passage,
 )
 from backend.stores.sqlite.visibility import Visibility
@@ -95,7 +95,7 @@ class LibraryReads:
         if not rows:
             return None
         passages = (result_passage(row, row["spans"]) for row in rows if row["passage_uuid"] is not None)
-        return DocumentView(result_document(rows[0]), tuple(passages))
+        return DocumentView(**document_fields(rows[0]), passages=tuple(passages))
 
     def find(self, dataset: str, source_id: str) -> dict[str, str]:
         rows = self.connection.read(

@@ -26,33 +26,37 @@ ENTITY_TABLES = "entity e JOIN label l ON l.id = e.label JOIN dataset ds ON ds.i
 READING_ORDER = "v.title, p.position, p.uuid"
 
 
+def entity_fields(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["uuid"],
+        "source_id": row["source_id"],
+        "dataset": row["dataset"],
+        "name": row["name"],
+        "label": row["label"],
+        "aliases": tuple(json.loads(row["aliases"])),
+        "description": row["description"],
+        "metadata": json.loads(row["metadata"]),
+    }
+
+
+def document_fields(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["document_uuid"],
+        "source_id": row["document_source"],
+        "dataset": row["dataset"],
+        "title": row["title"],
+        "collection": row["collection"],
+        "version": row["version_number"],
+        "date": row["date"],
+        "author": row["author"],
+        "url": row["url"],
+        "valid_from": row["declared_from"],
+        "metadata": json.loads(row["document_metadata"]),
+    }
+
+
 def result_entity(row: Row) -> Entity:
-    return Entity(
-        id=row["uuid"],
-        source_id=row["source_id"],
-        dataset=row["dataset"],
-        name=row["name"],
-        label=row["label"],
-        aliases=tuple(json.loads(row["aliases"])),
-        description=row["description"],
-        metadata=json.loads(row["metadata"]),
-    )
-
-
-def result_document(row: Row) -> Document:
-    return Document(
-        id=row["document_uuid"],
-        source_id=row["document_source"],
-        dataset=row["dataset"],
-        title=row["title"],
-        collection=row["collection"],
-        version=row["version_number"],
-        date=row["date"],
-        author=row["author"],
-        url=row["url"],
-        valid_from=row["declared_from"],
-        metadata=json.loads(row["document_metadata"]),
-    )
+    return Entity(**entity_fields(row))
 
 
 def result_passage(row: Row, mentions: str | None) -> Passage:
@@ -62,7 +66,7 @@ def result_passage(row: Row, mentions: str | None) -> Passage:
         source_id=row["passage_source"],
         dataset=row["dataset"],
         text=row["text"],
-        document=result_document(row),
+        document=Document(**document_fields(row)),
         position=row["position"],
         heading=row["heading"],
         start=row["passage_start"],

@@ -66,7 +66,14 @@ def test_a_load_killed_at_any_moment_shows_nothing_and_the_next_one_completes_it
     before = picture(explorer)
     moments = random.Random(7)
     killed = 0
-    for phase in ("starting", "reading documents", "writing entities", "writing mentions", "encoding names", "committing"):
+    for phase in (
+        "starting",
+        "reading documents",
+        "writing entities",
+        "writing mentions",
+        "encoding names",
+        "committing",
+    ):
         process = start_load(home, second)
         assert process.stdout is not None
         for line in process.stdout:

@@ -1,0 +1,180 @@
+"""The command line, run as a user runs it: a process, its output and its exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.bundles import write_bundle
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.encoder
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with the demo graph."""
+    folder = tmp_path_factory.mktemp("home")
+    loaded = attest(folder, "load", "demo/first", "demo/second", "--dataset", "demo")
+    assert loaded.returncode == 0, loaded.stderr
+    return folder
+
+
+def attest(home: Path, *arguments: str, before: str = "", after: str = "") -> subprocess.CompletedProcess[str]:
+    """Runs a command; `before` and `after` are Python run in the same process around it."""
+    program = f"import sys\n{before}\nfrom backend import cli\ntry:\n    cli.main()\nfinally:\n    pass\n    {after or 'pass'}\n"
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        cwd=ROOT,
+        env={**os.environ, "ATTEST_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def result(home: Path, *arguments: str) -> Any:
+    done = attest(home, *arguments, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def entity_id(home: Path, name: str) -> str:
+    found = result(home, "search", name, "--mode", "lexical", "--limit", "1")
+    identifier: str = found["hits"][0]["id"]
+    return identifier
+
+
+def test_search_explains_each_hit_and_brings_its_passages(home: Path) -> None:
+    found = result(home, "search", "Meridian Freight")
+    hit = found["hits"][0]
+    assert (hit["name"], hit["label"], hit["status"]) == ("Meridian Freight", "Company", "supported")
+    assert hit["channels"]["lexical"]["rank"] == hit["channels"]["semantic"]["rank"] == 1
+    assert hit["channels"]["semantic"]["score"] > 0.9
+    assert hit["matched"] == {"text": "Meridian Freight", "kind": "name", "exact": True}
+    assert hit["counts"] == {"passages": 19, "documents": 11}
+    assert len(hit["passages"]) == 3
+    for passage in hit["passages"]:
+        marked = {passage["text"][start:end] for start, end in passage["mentions"]}
+        assert marked & {"Meridian Freight", "Meridian"}
+        assert {"id", "source_id", "dataset", "title", "collection", "version"} <= passage["document"].keys()
+
+
+def test_a_walk_tells_assertions_from_paths(home: Path) -> None:
+    walked = result(home, "walk", entity_id(home, "Sedge Lane Trust"))
+    kinds = {(edge["type"], edge["kind"]) for edge in walked["edges"]}
+    assert ("trustee of", "path") in kinds
+    assert all(bool(edge["passages"]) == (edge["kind"] == "assertion") for edge in walked["edges"])
+    unsupported = [node["name"] for node in walked["nodes"] if node["status"] == "unsupported"]
+    assert unsupported == ["Orrin Vantage"]
+
+
+def test_the_past_is_another_answer(home: Path) -> None:
+    start = entity_id(home, "Calder Quay Holdings")
+    then = result(home, "walk", start, "--type", "directed by", "--as-of", "2023-06-30")
+    now = result(home, "walk", start, "--type", "directed by")
+    assert [node["name"] for node in then["nodes"]] == ["Calder Quay Holdings", "Edvin Sarpe"]
+    assert [node["name"] for node in now["nodes"]] == ["Calder Quay Holdings", "Marta Keld"]
+
+
+def test_the_bound_that_cut_is_named(home: Path) -> None:
+    walked = result(home, "walk", entity_id(home, "Port Ostrava Bay"), "--depth", "2", "--max-nodes", "50")
+    assert walked["truncated_by"][0] == "node"
+    assert walked["cuts"][0]["bound"] == "node"
+    assert walked["cuts"][0]["missing"] > 0
+    assert len(walked["nodes"]) == 50
+
+
+def test_show_finds_a_source_id_of_a_dataset(home: Path) -> None:
+    shown = result(home, "show", "--dataset", "demo", "oarlock")
+    assert (shown["kind"], shown["entity"]["name"]) == ("entity", "Oarlock Registrars")
+    document = result(home, "show", "--dataset", "demo", "filing-calder-extract", "--kind", "document")
+    assert document["document"]["version"] == 2
+    first = document["document"]["passages"][0]["id"]
+    assert result(home, "show", first)["passage"]["document"]["id"] == document["document"]["id"]
+
+
+def test_status_counts_what_is_current(home: Path) -> None:
+    status = result(home, "status", "--check")
+    assert status["datasets"] == [
+        {"name": "demo", "documents": 324, "passages": 378, "entities": 193, "mentions": 1019, "relations": 590}
+    ]
+    assert {index["state"] for index in status["indexes"]} == {"online"}
+    assert all(check["recorded"] == check["stored"] for check in status["check"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("search", "Meridian", "--mode", "lexical"), ("status",), ("jobs",), ("show", "--dataset", "demo", "oarlock")],
+    ids=["lexical search", "status", "jobs", "show"],
+)
+def test_a_command_that_needs_no_encoder_imports_none(home: Path, arguments: tuple[str, ...]) -> None:
+    heavy = "print(sorted({'torch', 'chromadb', 'sentence_transformers', 'numpy'} & set(sys.modules)), file=sys.stderr)"
+    done = attest(home, *arguments, after=heavy)
+    assert done.returncode == 0
+    assert done.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "kind"),
+    [
+        (("search", " "), 2, "malformed"),
+        (("search", "x", "--limit", "501"), 2, "malformed"),
+        (("search", "x", "--no-such-option"), 2, "malformed"),
+        (("search", "x", "--label", "Ship"), 2, "malformed"),
+        (("search", "x", "--where", "pages"), 2, "malformed"),
+        (("search", "x", "--as-of", "yesterday"), 2, "malformed"),
+        (("search", "x", "--collection", "Gossip"), 2, "malformed"),
+        (("walk", "not-an-id"), 2, "malformed"),
+        (("walk", "00000000-0000-0000-0000-000000000000"), 3, "unavailable"),
+        (("walk", "00000000-0000-0000-0000-000000000000", "--depth", "3"), 2, "malformed"),
+        (("show", "00000000-0000-0000-0000-000000000000"), 3, "unavailable"),
+        (("remove", "--dataset", "nothing"), 3, "unavailable"),
+        (("load", "no/such/path"), 2, "malformed"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_an_error_is_one_object_and_an_exit_code(home: Path, arguments: tuple[str, ...], code: int, kind: str) -> None:
+    done = attest(home, *arguments, "--json")
+    assert done.returncode == code
+    error = json.loads(done.stdout)["error"]
+    assert error["kind"] == kind
+    assert error["message"]
+    assert error["hint"]
+    assert "Traceback" not in done.stderr
+
+
+def test_nothing_found_is_a_result(home: Path) -> None:
+    assert result(home, "search", "zzyzx", "--mode", "lexical")["hits"] == []
+
+
+def test_names_from_data_cannot_command_the_terminal(tmp_path: Path) -> None:
+    hostile = "\x1b]0;owned\x07\u202eevil [red]x[/red]"
+    bundle = write_bundle(
+        tmp_path / "bundle",
+        documents=[{"id": "d", "title": hostile}],
+        passages=[{"id": "p", "document_id": "d", "text": hostile}],
+        entities=[{"id": "e", "name": hostile}],
+        mentions=[{"entity_id": "e", "passage_id": "p"}],
+    )
+    assert attest(tmp_path / "home", "load", str(bundle)).returncode == 0
+    shown = attest(tmp_path / "home", "search", "evil", "--mode", "lexical").stdout
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert "<U+202E>evil [red]x[/red]" in shown
+
+
+def test_another_encoder_is_not_ready_until_the_index_is_built(home: Path, tmp_path: Path) -> None:
+    bundle = write_bundle(tmp_path / "bundle", entities=[{"id": "e", "name": "Anchor"}])
+    assert attest(tmp_path / "home", "load", str(bundle)).returncode == 0
+    other = "import os; os.environ['ATTEST_ENCODER'] = '/no/such/model'"
+    done = attest(tmp_path / "home", "search", "anchor", "--mode", "semantic", "--json", before=other)
+    assert done.returncode in (4, 6)
+    assert json.loads(done.stdout)["error"]["hint"]
