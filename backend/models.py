@@ -271,7 +271,7 @@ class WalkResult:
     """What a walk reached, in the order it was reached, and every bound that cut it."""
 
     query: WalkQuery
-    start: Entity
+    start: EntityView
     nodes: tuple[WalkNode, ...]
     edges: tuple[WalkEdge, ...]
     truncated_by: tuple[str, ...]
