@@ -18,6 +18,11 @@ from backend.stores.sqlite.schema import FULL_TEXT, SCHEMA_VERSION, TABLES
 from backend.stores.sqlite.writer import SqliteWriter
 
 
+# A load puts rows at random places of its indexes; pages that do not fit are written again and again. Only what is
+# used is taken.
+_WRITER_CACHE_KIB = 1_048_576
+
+
 class SqliteView(EntityReads, EdgeReads, LibraryReads):
     """A GraphView inside one read transaction."""
 
@@ -50,6 +55,7 @@ class SqliteStore:
     def writer(self, job_id: str) -> Iterator[SqliteWriter]:
         connection = Connection(self._path)
         try:
+            connection.run(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
             connection.run("BEGIN IMMEDIATE")
             yield SqliteWriter(connection, job_id)
         finally:
