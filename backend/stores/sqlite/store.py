@@ -17,7 +17,6 @@ from backend.stores.sqlite.library import LibraryReads
 from backend.stores.sqlite.schema import FULL_TEXT, SCHEMA_VERSION, TABLES
 from backend.stores.sqlite.writer import SqliteWriter
 
-
 # A load puts rows at random places of its indexes; pages that do not fit are written again and again. Only what is
 # used is taken.
 _WRITER_CACHE_KIB = 1_048_576

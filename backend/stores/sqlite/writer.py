@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
@@ -95,8 +95,9 @@ class SqliteWriter:
 
     def put_entities(self, dataset: str, rows: Sequence[Entity]) -> None:
         """Adds new entities and updates changed ones in place; a changed name or description loses its vector."""
-        changed = [(row, aliases) for row in rows if (aliases := self._changed(row)) is not None]
         dataset_id = self._dataset(dataset)
+        stored = self._stored_fields([row.id for row in rows])
+        changed = [row for row in rows if stored.get(row.id) != _entity_fields(row)]
         self._connection.run_many(
             """INSERT INTO entity (uuid, dataset, source_id, label, name, aliases, description, metadata)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -111,14 +112,14 @@ class SqliteWriter:
                     row.source_id,
                     self._name_id("label", self._labels, row.label),
                     row.name,
-                    aliases,
+                    as_json(row.aliases),
                     row.description,
                     as_json(row.metadata),
                 )
-                for row, aliases in changed
+                for row in changed
             ],
         )
-        self._index_names([row for row, _ in changed])
+        self._index_names(changed, indexed=stored.keys())
 
     def put_versions(self, dataset: str, rows: Sequence[NewVersion]) -> None:
         dataset_id = self._dataset(dataset)
@@ -290,39 +291,43 @@ class SqliteWriter:
         found: int = self._connection.value("SELECT id FROM dataset WHERE name = ?", (name,))
         return found
 
-    def _changed(self, row: Entity) -> str | None:
-        """The aliases as stored when the entity is new or differs from what is stored."""
-        aliases = as_json(row.aliases)
-        stored = self._connection.read(
-            """SELECT l.name AS label, e.name, e.aliases, e.description, e.metadata, e.retired FROM entity e
-                JOIN label l ON l.id = e.label WHERE e.uuid = ?""",
-            (row.id,),
+    def _stored_fields(self, ids: Sequence[str]) -> dict[str, tuple[object, ...]]:
+        rows = self._connection.read(
+            """SELECT e.uuid, l.name AS label, e.name, e.aliases, e.description, e.metadata, e.retired FROM entity e
+                JOIN label l ON l.id = e.label WHERE e.uuid IN (SELECT value FROM json_each(?))""",
+            (json.dumps(ids),),
         )
-        fresh = (row.label, row.name, aliases, row.description, as_json(row.metadata), 0)
-        return None if stored and tuple(stored[0]) == fresh else aliases
+        return {row["uuid"]: tuple(row)[1:] for row in rows}
 
     def rebuild_names(self) -> list[str]:
         if self._connection.value("SELECT 1 FROM sqlite_master WHERE name = 'entity_words'"):
             return []
         self._connection.run(FULL_TEXT)
         rows = self._connection.read(f"SELECT {ENTITY_COLUMNS} FROM {ENTITY_TABLES}")
-        self._index_names([result_entity(row) for row in rows])
+        for batch in _batched([result_entity(row) for row in rows], 2_000):
+            self._index_names(batch, indexed=())
         return [f"{len(rows)} names put into the full-text index"]
 
-    def _index_names(self, rows: Iterable[Entity]) -> None:
-        for row in rows:
-            key = self._connection.value("SELECT id FROM entity WHERE uuid = ?", (row.id,))
-            names = (row.name, *row.aliases)
-            self._connection.run("DELETE FROM entity_key WHERE entity = ?", (key,))
-            self._connection.run_many(
-                "INSERT OR IGNORE INTO entity_key VALUES (?, ?)",
-                [(name_key(form), key) for name in names for form in _whole_forms(name)],
-            )
-            self._connection.run("DELETE FROM entity_words WHERE rowid = ?", (key,))
-            self._connection.run(
-                "INSERT INTO entity_words (rowid, label, names) VALUES (?, ?, ?)",
-                (key, label_token(row.label), NAME_END.join(token_text(name) for name in names)),
-            )
+    def _index_names(self, rows: Sequence[Entity], *, indexed: Container[str]) -> None:
+        found = self._connection.read(
+            "SELECT uuid, id FROM entity WHERE uuid IN (SELECT value FROM json_each(?))",
+            (json.dumps([row.id for row in rows]),),
+        )
+        keys = {row["uuid"]: row["id"] for row in found}
+        old = [(keys[row.id],) for row in rows if row.id in indexed]
+        self._connection.run_many("DELETE FROM entity_key WHERE entity = ?", old)
+        self._connection.run_many("DELETE FROM entity_words WHERE rowid = ?", old)
+        self._connection.run_many(
+            "INSERT OR IGNORE INTO entity_key VALUES (?, ?)",
+            [(name_key(form), keys[row.id]) for row in rows for name in _names(row) for form in _whole_forms(name)],
+        )
+        self._connection.run_many(
+            "INSERT INTO entity_words (rowid, label, names) VALUES (?, ?, ?)",
+            [
+                (keys[row.id], label_token(row.label), NAME_END.join(token_text(name) for name in _names(row)))
+                for row in rows
+            ],
+        )
 
     def _put_version(self, row: NewVersion) -> None:
         document = self._connection.value("SELECT id FROM document WHERE uuid = ?", (row.document_id,))
@@ -365,6 +370,19 @@ class SqliteWriter:
             self._versions[key] = self._connection.value("SELECT id FROM version WHERE key = ?", (key,))
             derived.touch_version(self._connection, self._versions[key], None)
         return self._versions[key]
+
+
+def _batched(rows: Sequence[Entity], size: int) -> Iterator[Sequence[Entity]]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))
+
+
+def _names(row: Entity) -> tuple[str, ...]:
+    return (row.name, *row.aliases)
+
+
+def _entity_fields(row: Entity) -> tuple[object, ...]:
+    """The fields of an entity as they are stored; the last is `retired`."""
+    return (row.label, row.name, as_json(row.aliases), row.description, as_json(row.metadata), 0)
 
 
 def _whole_forms(name: str) -> set[str]:
