@@ -142,6 +142,7 @@ class _Loading:
 
     def _judge(self, of: type[R], planner: Callable[[Iterable[R], str], Iterator[R]]) -> None:
         rows = self._bundle.rows(of, self._issues)
+        self._ticker(f"reading {of.kind}", 0, rows.size)
         kept = 0
         for kept, _ in enumerate(planner(rows, rows.file), start=1):
             if kept % BATCH == 0:
