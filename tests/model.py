@@ -12,8 +12,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime, time
 from typing import Any
 
@@ -21,15 +21,19 @@ from backend.errors import Malformed, Unavailable
 from backend.identity import edge_id, stable_id
 from backend.models import (
     ChannelScore,
+    CollectionCounts,
     Condition,
     Counts,
     Cut,
+    DatasetCounts,
     Document,
+    DocumentView,
     EdgeKind,
     Entity,
     EntityHit,
     EntityQuery,
     EntityResult,
+    EntityView,
     Evidence,
     Facet,
     Hidden,
@@ -79,11 +83,12 @@ class Removal:
 
 @dataclass(frozen=True)
 class Mention:
-    """An entity occurs in a passage; without offsets it has no span. Identical rows are one mention."""
+    """An entity occurs in a passage; without offsets it has no span. Like relations, identical rows count."""
 
     entity: str
     span: Span | None
     surface: str | None
+    occurrence: int
 
 
 @dataclass
@@ -91,8 +96,8 @@ class StoredPassage:
     key: tuple[str, int, str]  # document id, version, source id
     row: Row
     position: int
-    mentions: set[Mention]
-    relations: set[str]  # those that it supports
+    mentions: set[Mention] = field(default_factory=set)
+    relations: set[str] = field(default_factory=set)  # those that it supports
 
 
 @dataclass
@@ -130,6 +135,7 @@ class Truth:
         self.now: float = _instant((now or datetime.now(UTC)).isoformat()) or 0
         self.documents: dict[str, StoredDocument] = {}
         self.entities: dict[str, Entity] = {}
+        self.retired: set[str] = set()  # entities that a load with --replace did not name
         self.relations: dict[str, Relation] = {}
         self.passage_ids: dict[tuple[str, int, str], str] = {}
         for number, step in enumerate(steps):
@@ -162,22 +168,22 @@ class Truth:
         for row in load.entities:
             entity = _entity(load.dataset, row)
             self.entities[entity.id] = entity
+            self.retired.discard(entity.id)
         mentions = [row for row in load.mentions if row["entity_id"] in known]
         written = [self._document(load, row, mentions, relations, moment) for row in load.documents]
 
-        # What names a passage of an earlier load joins that passage of the latest version.
-        own = {row["id"] for row in load.passages}
-        earlier = {
-            passage.row["id"]: passage
-            for document in self.documents.values()
-            if document.dataset == load.dataset and document.versions[-1].ended == NEVER
-            for passage in document.versions[-1].passages
-            if passage.row["id"] not in own
-        }
-        for row in mentions:
-            if row["passage_id"] in earlier:
-                passage = earlier[row["passage_id"]]
-                passage.mentions.add(_mention(load.dataset, row, passage.row["text"]))
+        # Rows for a document of an earlier load join its latest version.
+        brought = {row["id"] for row in load.documents}
+        own = {row["id"] for row in load.passages if row["document_id"] in brought}
+        earlier: dict[str, StoredPassage] = {}
+        for document in self.documents.values():
+            latest = document.versions[-1]
+            if document.dataset == load.dataset and document.source_id not in brought and latest.ended == NEVER:
+                held = {passage.row["id"] for passage in latest.passages}
+                latest.passages += [p for p in self._passages(load, document, latest.number) if p.row["id"] not in held]
+                earlier |= {passage.row["id"]: passage for passage in latest.passages}
+        for passage in earlier.values():
+            passage.mentions |= _mentions(load.dataset, mentions, passage.row)
         for key, row in relations:
             passages = [p for p in row.get("passage_ids", ()) if p in own or p in earlier]
             for name in passages:
@@ -189,6 +195,15 @@ class Truth:
         if load.replace:
             self._retire(load, {key for key, _ in relations}, set(written), moment)
 
+    @staticmethod
+    def _passages(load: Load, document: StoredDocument, version: int) -> list[StoredPassage]:
+        rows = [row for row in load.passages if row["document_id"] == document.source_id]
+        # "position (absent: its place among the rows of its document, from 0)"
+        return [
+            StoredPassage((document.id, version, row["id"]), row, row.get("position", place))
+            for place, row in enumerate(rows)
+        ]
+
     def _document(
         self, load: Load, row: Row, mentions: list[Row], relations: list[tuple[str, Row]], moment: float
     ) -> str:
@@ -197,28 +212,17 @@ class Truth:
             document_id, StoredDocument(document_id, row["id"], load.dataset, versions=[])
         )
         number = len(stored.versions) + 1
-        passages = []
-        for place, passage in enumerate(p for p in load.passages if p["document_id"] == row["id"]):
-            passages.append(
-                StoredPassage(
-                    key=(document_id, number, passage["id"]),
-                    row=passage,
-                    position=passage.get("position", place),
-                    mentions={
-                        _mention(load.dataset, mention, passage["text"])
-                        for mention in mentions
-                        if mention["passage_id"] == passage["id"]
-                    },
-                    relations={key for key, relation in relations if passage["id"] in relation.get("passage_ids", ())},
-                )
-            )
+        passages = self._passages(load, stored, number)
+        for passage in passages:
+            passage.mentions = _mentions(load.dataset, mentions, passage.row)
+            passage.relations = {key for key, relation in relations if passage.row["id"] in relation.get("passage_ids", ())}
         # "a document without a collection belongs to the one given by `--collection`, else to the one named like its
         # dataset"
         fields = {**row, "collection": row.get("collection") or load.collection or load.dataset}
         # "content is the document's row, its passages, their mentions and the relations they support"
         content = [fields]
         for passage in passages:
-            content += [passage.row, passage.position]
+            content += [{**passage.row, "position": passage.position}]
             content += sorted(str(mention) for mention in passage.mentions)
             content += [relation for key, relation in relations if key in passage.relations]
         latest = stored.versions[-1] if stored.versions else None
@@ -239,19 +243,17 @@ class Truth:
             if document.dataset == load.dataset and document.id not in written:
                 for version in document.versions:
                     version.ended = min(version.ended, moment)
-        entities = {stable_id("entity", load.dataset, row["id"]) for row in load.entities}
         self._drop(
             relations={
                 r.id
                 for r in self.relations.values()
                 if r.dataset == load.dataset and r.id not in relations and not self.support(r.id)
-            },
-            entities={
-                e.id
-                for e in self.entities.values()
-                if e.dataset == load.dataset and e.id not in entities and not self._mentioned(e.id)
-            },
+            }
         )
+        kept = {stable_id("entity", load.dataset, row["id"]) for row in load.entities}
+        self.retired |= {e.id for e in self.entities.values() if e.dataset == load.dataset and e.id not in kept}
+        # What earlier versions mention, or relate, stays for those who ask about an earlier time.
+        self._drop(entities={key for key in self.retired if not self._mentioned(key) and not self._related(key)})
 
     # "removes, with everything that only they held"
     def _remove(self, removal: Removal) -> None:
@@ -276,7 +278,7 @@ class Truth:
             entities={m.entity for p in passages for m in p.mentions if not self._mentioned(m.entity)},
         )
 
-    def _drop(self, *, relations: set[str], entities: set[str]) -> None:
+    def _drop(self, *, relations: Collection[str] = (), entities: Collection[str] = ()) -> None:
         self.entities = {key: e for key, e in self.entities.items() if key not in entities}
         self.relations = {
             key: r
@@ -295,6 +297,9 @@ class Truth:
     def _mentioned(self, entity: str) -> bool:
         return any(entity == mention.entity for passage in self.passages() for mention in passage.mentions)
 
+    def _related(self, entity: str) -> bool:
+        return any(entity in (relation.source, relation.target) for relation in self.relations.values())
+
     @property
     def labels(self) -> set[str]:
         return {entity.label for entity in self.entities.values()}
@@ -306,10 +311,6 @@ class Truth:
     @property
     def collections(self) -> set[str]:
         return {version.fields["collection"] for d in self.documents.values() for version in d.versions}
-
-    @property
-    def datasets(self) -> set[str]:
-        return {thing.dataset for things in (self.documents, self.entities) for thing in things.values()}
 
 
 def _entity(dataset: str, row: Row) -> Entity:
@@ -331,12 +332,17 @@ def _metadata(row: Row, fields: set[str]) -> Row:
     return {**{key: value for key, value in row.items() if key not in fields}, **row.get("metadata", {})}
 
 
-def _mention(dataset: str, row: Row, text: str) -> Mention:
-    start, end = row.get("start"), row.get("end")
-    # "offsets outside the text (the mention stays)"
-    placed = start is not None and end is not None and 0 <= start < end <= len(text)
-    span = (start, end) if placed else None
-    return Mention(stable_id("entity", dataset, row["entity_id"]), span, row.get("surface"))
+def _mentions(dataset: str, rows: list[Row], passage: Row) -> set[Mention]:
+    mentions: set[Mention] = set()
+    for row in rows:
+        if row["passage_id"] == passage["id"]:
+            start, end = row.get("start"), row.get("end")
+            # "offsets outside the text (the mention stays)"
+            placed = start is not None and end is not None and 0 <= start < end <= len(passage["text"])
+            entity = stable_id("entity", dataset, row["entity_id"])
+            same = (entity, (start, end) if placed else None, row.get("surface"))
+            mentions.add(Mention(*same, occurrence=sum((m.entity, m.span, m.surface) == same for m in mentions)))
+    return mentions
 
 
 # --- scope (section 2.1) ---------------------------------------------------------------------------------------------
@@ -529,10 +535,35 @@ class Seen:
         missing = [edge for edge in around[:limit] if edge.kept and edge.id not in shown]
         return Hidden(len(missing), exact=len(around) <= limit)
 
-    def relation_types(self, entity: str, limit: int) -> set[RelationType]:
+    # --- what stands beside a result ---
+
+    def relation_types(self, entity: str, limit: int = 2_000) -> tuple[RelationType, ...]:
         around = self.edges_around([entity])
         kept = [edge.type for edge in around[:limit] if edge.kept]
-        return {RelationType(name, kept.count(name), exact=len(around) <= limit) for name in kept}
+        types = {RelationType(name, kept.count(name), exact=len(around) <= limit) for name in kept}
+        return tuple(sorted(types, key=lambda found: (-found.edges, found.name)))
+
+    def entity(self, entity: str) -> EntityView:
+        if entity not in self.entities:
+            raise Unavailable("no passage in scope")
+        counts = self.support_of_entity(entity, "", 0).counts
+        return EntityView(**asdict(self.truth.entities[entity]), status=self.status(entity), counts=counts)
+
+    def edge_evidence(self, edge_id: str, limit: int) -> Evidence:
+        for edge in self.edges:
+            if edge.id == edge_id and edge.kept:
+                return self.support_of_edge(edge, limit)
+        return Evidence()
+
+    def document_view(self, document_id: str, version: int | None = None) -> DocumentView:
+        document = self.truth.documents[document_id]
+        if version is None and document not in self.documents:
+            raise Unavailable("out of scope")
+        found = self.current[document_id] if version is None else document.versions[version - 1]
+        passages = sorted(found.passages, key=lambda p: (p.position, self.id(p)))
+        every = list(self.truth.entities)
+        shown = tuple(self.passage(p, every) for p in passages)
+        return DocumentView(**asdict(_document(document, found)), passages=shown)
 
 
 class Edge:
@@ -652,7 +683,7 @@ def walk(truth: Truth, query: WalkQuery) -> WalkResult:
     cuts.sort(key=lambda cut: (names.index(cut.bound), cut.step))
     return WalkResult(
         query=query,
-        start=truth.entities[query.entity_id],
+        start=seen.entity(query.entity_id),
         nodes=tuple(nodes),
         edges=tuple(edge.result(query.support_limit) for edge in shown.values()),
         truncated_by=tuple(name for name in names if any(cut.bound == name for cut in cuts)),
@@ -820,3 +851,41 @@ def search(truth: Truth, query: EntityQuery, encoder: Encoder | None = None) -> 
         cuts=(),
         timings_ms={},
     )
+
+
+# --- counts (section 8: `status`, committed data only; models.py: "what an empty scope sees") ------------------------
+
+
+def dataset_counts(truth: Truth, scope: Scope) -> tuple[DatasetCounts, ...]:
+    seen = Seen(truth, scope)
+    datasets = {thing.dataset for things in (truth.documents, truth.entities) for thing in things.values()}
+    counts = []
+    for name in sorted(datasets):
+        passages = [p for p in seen.visible if truth.documents[p.key[0]].dataset == name]
+        entities = [e for e in truth.entities.values() if e.dataset == name and e.id not in truth.retired]
+        relations = [
+            relation
+            for relation in truth.relations.values()
+            if relation.dataset == name and (relation.unstated or any(relation.id in p.relations for p in passages))
+        ]
+        counts.append(
+            DatasetCounts(
+                name,
+                documents=sum(document.dataset == name for document in seen.documents),
+                passages=len(passages),
+                entities=len(entities),
+                mentions=sum(len(p.mentions) for p in passages),
+                relations=len(relations),
+            )
+        )
+    return tuple(counts)
+
+
+def collection_counts(truth: Truth, scope: Scope) -> tuple[CollectionCounts, ...]:
+    seen = Seen(truth, scope)
+    counts = []
+    for name in sorted(truth.collections):
+        documents = {d.id for d in seen.documents if seen.current[d.id].fields["collection"] == name}
+        if documents:
+            counts.append(CollectionCounts(name, len(documents), sum(p.key[0] in documents for p in seen.visible)))
+    return tuple(counts)

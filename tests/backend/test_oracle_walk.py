@@ -1,21 +1,108 @@
-"""Walks over random worlds are those of the oracle, to the last field."""
+"""Walks over random worlds, and all that is shown beside them, are those of the oracle, to the last field."""
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from collections.abc import Iterator
+from copy import deepcopy
+
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from backend.explorer import Explorer
+from backend.models import Scope, WalkQuery
+from backend.scope import resolve
 from tests import model
-from tests.worlds import World, differences, loads, opened, outcome, walk_queries
+from tests.model import Seen, Truth
+from tests.worlds import World, check, differences, loads, opened, outcome, scopes, walk_queries
 
-WALKS_PER_WORLD = 6
 
-
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=200)
 @given(world=loads(), data=st.data())
 def test_walks_are_those_of_the_oracle(world: World, data: st.DataObject) -> None:
     with opened(world) as (explorer, truth):
-        for _ in range(WALKS_PER_WORLD):
+        for _ in range(6):
             query = data.draw(walk_queries(truth))
-            expected = outcome(lambda query=query: model.walk(truth, query))
-            assert not differences(outcome(lambda query=query: explorer.walk(query)), expected), query
+            found = walk_differences(explorer, truth, query)
+            if found:
+                break
+    check(world, query, found, walk_again)
+
+
+def walk_differences(explorer: Explorer, truth: Truth, query: WalkQuery) -> list[str]:
+    return differences(outcome(explorer.walk, query), outcome(model.walk, truth, query))
+
+
+def walk_again(world: World, query: WalkQuery) -> list[str]:
+    with opened(world) as (explorer, truth):
+        return walk_differences(explorer, truth, query)
+
+
+@settings(max_examples=60)
+@given(world=loads(), data=st.data())
+def test_what_stands_beside_a_walk_is_that_of_the_oracle(world: World, data: st.DataObject) -> None:
+    with opened(world) as (explorer, truth):
+        scope = data.draw(scopes(truth))
+        found = [*beside_differences(explorer, truth, scope)]
+    check(world, scope, found, beside_again)
+
+
+def beside_differences(explorer: Explorer, truth: Truth, scope: Scope) -> Iterator[str]:
+    """Counts, entities, evidence and documents as the scope sees them, and the names that requests may use."""
+    if isinstance(seen := outcome(Seen, truth, scope), str):
+        yield from differences(outcome(explorer.check, scope), seen, "check")
+        return
+    catalog = explorer.catalog()
+    for names in ("labels", "relation_types", "collections"):
+        yield from differences(getattr(catalog, names), tuple(sorted(getattr(truth, names))), names)
+    with explorer.store.view() as view:
+        resolved = resolve(scope)
+        yield from differences(view.dataset_counts(resolved), model.dataset_counts(truth, scope), "dataset_counts")
+        counts = model.collection_counts(truth, scope)
+        yield from differences(view.collection_counts(resolved), counts, "collection_counts")
+    yield from differences(explorer.scope_size(scope), seen.size(), "scope_size")
+    for document in truth.documents:
+        got, expected = outcome(explorer.document, document, scope), outcome(seen.document_view, document)
+        yield from differences(got, expected, "document")
+    for limit in (1, 50):
+        for edge in seen.edges:
+            got = explorer.edge_evidence(edge.id, scope, limit)
+            yield from differences(got, seen.edge_evidence(edge.id, limit), "edge_evidence")
+    for entity in truth.entities:
+        yield from differences(outcome(explorer.entity, entity, scope), outcome(seen.entity, entity), "entity")
+        yield from differences(explorer.relation_types(entity, scope), seen.relation_types(entity), "relation_types")
+        got = explorer.entity_evidence(entity, scope, 2)
+        yield from differences(got, seen.support_of_entity(entity, "", 2), "entity_evidence")
+        for other in truth.entities:
+            got, both = explorer.mentioning_both(entity, other, scope, 2), seen.mentioning_both(entity, other, 2)
+            yield from differences(got, both, "mentioning_both")
+
+
+def beside_again(world: World, scope: Scope) -> list[str]:
+    with opened(world) as (explorer, truth):
+        return [*beside_differences(explorer, truth, scope)]
+
+
+@given(world=loads(), data=st.data())
+def test_oracle_itself_does_not_see_what_is_out_of_scope(world: World, data: st.DataObject) -> None:
+    """2.1: removing what is out of scope changes no byte of a result, unless a bound is named in it."""
+    truth = Truth(world)
+    query = data.draw(walk_queries(truth))
+    expected = outcome(model.walk, truth, query)
+    if isinstance(expected, str) or "candidate" in expected.truncated_by:
+        return
+    if any(not node.hidden_relations.exact for node in expected.nodes):
+        return
+    left = deepcopy(truth)
+    kept = {document.id for document in Seen(truth, query.scope).documents}
+    left.documents = {key: document for key, document in left.documents.items() if key in kept}
+    supported = {key for passage in left.passages() for key in passage.relations}
+    left.relations = {key: r for key, r in left.relations.items() if r.unstated or key in supported}
+    # What is left is all in scope, so its conditions and names need not be asked again.
+    plain = WalkQuery(**{**_fields(query), "relation_types": (), "scope": Scope(as_of=query.scope.as_of)})
+    if not query.relation_types:
+        assert not differences(outcome(model.walk, left, plain).nodes, expected.nodes)
+        assert not differences(outcome(model.walk, left, plain).edges, expected.edges)
+
+
+def _fields(query: WalkQuery) -> dict[str, object]:
+    return {name: getattr(query, name) for name in WalkQuery.__slots__}

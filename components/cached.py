@@ -1,0 +1,203 @@
+"""The only place with caches: the explorer, shared by all sessions, and its answers.
+
+The key of an answer is its request and the store's data version, so that no answer outlives a load. Answers are
+frozen and shared, never copied.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from datetime import timedelta
+from pathlib import Path
+
+import streamlit as st
+
+from backend.errors import NotConfigured
+from backend.explorer import Explorer, open_explorer
+from backend.models import (
+    Catalog,
+    DocumentView,
+    EntityQuery,
+    EntityResult,
+    EntityView,
+    Evidence,
+    RelationType,
+    Scope,
+    WalkQuery,
+    WalkResult,
+)
+from backend.settings import Settings
+from backend.status import StatusReport
+
+_MANY, _FEW = 500, 50  # answers kept
+_HEAD_START = 0.5  # seconds; importing the encoder's libraries would hold up what the first page still fetches
+
+
+@st.cache_resource(show_spinner=False)
+def settings() -> Settings:
+    return Settings.from_environment(os.environ)
+
+
+@st.cache_resource(show_spinner=False, on_release=lambda kept: kept.close())
+def explorer() -> Explorer:
+    return open_explorer(settings())
+
+
+@st.cache_resource(show_spinner=False, max_entries=1, ttl=timedelta(seconds=1))
+def catalog() -> Catalog:
+    """The catalog, read at most once a second."""
+    return explorer().catalog()
+
+
+def forget() -> None:
+    """Reads the catalog anew: something was loaded or removed."""
+    catalog.clear()
+
+
+@st.cache_resource(show_spinner=False)
+def _warming() -> threading.Thread:
+    """The thread that loads the encoder, started once, when the first page is in the browser; nothing waits for it."""
+    thread = threading.Timer(_HEAD_START, explorer().warm)
+    thread.daemon = True
+    thread.start()
+    return thread
+
+
+def warm_up() -> None:
+    """Begins to load the encoder, if that has not begun; called when a page is drawn."""
+    _warming()
+
+
+def encoder_ready() -> bool:
+    return explorer().encoder_ready
+
+
+def encoder_coming() -> bool:
+    """Whether the encoder still loads; not where that failed."""
+    return not encoder_ready() and _warming().is_alive()
+
+
+def search(query: EntityQuery) -> EntityResult:
+    return _search(query, catalog().data_version)
+
+
+def walk(query: WalkQuery) -> WalkResult:
+    return _walk(query, catalog().data_version)
+
+
+def entity(entity_id: str, scope: Scope) -> EntityView:
+    return _entity(entity_id, scope, catalog().data_version)
+
+
+def entity_evidence(entity_id: str, scope: Scope, limit: int) -> Evidence:
+    return _entity_evidence(entity_id, scope, limit, catalog().data_version)
+
+
+def edge_evidence(edge_id: str, scope: Scope, limit: int) -> Evidence:
+    return _edge_evidence(edge_id, scope, limit, catalog().data_version)
+
+
+def mentioning_both(first: str, second: str, scope: Scope, limit: int) -> Evidence:
+    return _mentioning_both(first, second, scope, limit, catalog().data_version)
+
+
+def relation_types(entity_id: str, scope: Scope) -> tuple[RelationType, ...]:
+    return _relation_types(entity_id, scope, catalog().data_version)
+
+
+def document(document_id: str, scope: Scope, version: int | None = None) -> DocumentView:
+    return _document(document_id, scope, version, catalog().data_version)
+
+
+def scope_size(scope: Scope) -> tuple[int, int]:
+    """How many documents are in scope, of how many that are current."""
+    return _scope_size(scope, catalog().data_version)
+
+
+def status() -> StatusReport:
+    return _status(catalog().data_version)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_MANY)
+def _search(query: EntityQuery, version: str) -> EntityResult:
+    return explorer().search(query)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_FEW)
+def _walk(query: WalkQuery, version: str) -> WalkResult:
+    return explorer().walk(query)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_MANY)
+def _entity(entity_id: str, scope: Scope, version: str) -> EntityView:
+    return explorer().entity(entity_id, scope)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_MANY)
+def _entity_evidence(entity_id: str, scope: Scope, limit: int, version: str) -> Evidence:
+    return explorer().entity_evidence(entity_id, scope, limit)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_MANY)
+def _edge_evidence(edge_id: str, scope: Scope, limit: int, version: str) -> Evidence:
+    return explorer().edge_evidence(edge_id, scope, limit)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_MANY)
+def _mentioning_both(first: str, second: str, scope: Scope, limit: int, version: str) -> Evidence:
+    return explorer().mentioning_both(first, second, scope, limit)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_MANY)
+def _relation_types(entity_id: str, scope: Scope, version: str) -> tuple[RelationType, ...]:
+    return explorer().relation_types(entity_id, scope)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_FEW)
+def _document(document_id: str, scope: Scope, number: int | None, version: str) -> DocumentView:
+    return explorer().document(document_id, scope, version=number)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_MANY)
+def _scope_size(scope: Scope, version: str) -> tuple[int, int]:
+    return explorer().scope_size(scope)
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def _status(version: str) -> StatusReport:
+    return explorer().status()
+
+
+# --- what changes the store, and never where it may only be read ------------------------------------------------------
+
+
+def writable() -> bool:
+    return not settings().read_only
+
+
+def start_load(path: Path, *, dataset: str | None, collection: str | None, replace: bool) -> int:
+    """Starts a load in a process of its own, which outlives this page; its process id."""
+    check_writable()
+    return explorer().start_load(path, dataset=dataset, collection=collection, replace=replace)
+
+
+def remove(dataset: str) -> None:
+    check_writable()
+    explorer().remove(dataset=dataset)
+    forget()
+
+
+def stop(job_id: str) -> None:
+    check_writable()
+    explorer().stop(job_id)
+
+
+def undo(job_id: str) -> None:
+    check_writable()
+    explorer().undo(job_id)
+
+
+def check_writable() -> None:
+    if not writable():
+        raise NotConfigured("This server may only read.", hint="ATTEST_READ_ONLY is set.")

@@ -1,0 +1,97 @@
+"""Search: find an entity by name, alias or meaning; its evidence stands beside the hits."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from backend.models import Mode
+from components import address, cached, errors, evidence, frame, hits, markup, starts, wording
+from components.address import SearchView
+
+frame.through_app()
+
+MODE = "search-mode"
+
+
+def asked() -> tuple[SearchView, bool]:
+    """The view, with only names searched while the encoder still loads, and whether meaning can be searched."""
+    view, ready = address.search(), cached.encoder_ready()
+    return (view if ready else replace(view, mode=Mode.LEXICAL)), ready
+
+
+def typed() -> None:
+    st.rerun(["hits", "evidence"])
+
+
+def chosen() -> None:
+    address.go_search(replace(address.search(), mode=st.session_state[MODE]))
+    st.rerun(["hits", "evidence"])
+
+
+@st.fragment(key="hits")
+@errors.shown()
+def draw_hits() -> None:
+    view, ready = asked()
+    if not view.text.strip():
+        starts.draw()
+        return
+    result = cached.search(view.query)
+    everything = cached.search(replace(view.query, labels=())) if view.labels else result
+    hits.draw_facets(everything.facets, view)
+    with st.container(key="hits", gap="small"):
+        if not ready and address.search().mode is not Mode.LEXICAL:
+            st.html(markup.tag("p", wording.no_meaning(coming=cached.encoder_coming()), css="at-quiet"))
+        if not result.hits:
+            hits.draw_nothing(view.query, meaning=ready)
+        hits.draw_remarks(result)
+        hits.draw(result, view, cached.catalog().labels)
+
+
+@st.fragment(key="evidence")
+@errors.shown()
+def draw_evidence() -> None:
+    view, _ = asked()
+    hit = hits.selected(cached.search(view.query), view) if view.text.strip() else None
+    if hit is None:
+        st.html(markup.tag("p", "The passages that mention what you find are shown here.", css="at-quiet"))
+        return
+    hits.mark_selected(hit)
+    evidence.draw_hit(hit, view.scope)
+
+
+@st.fragment(run_every="1s")
+def wait_for_meaning() -> None:
+    if not cached.encoder_coming():
+        st.rerun()
+
+
+left, right = st.columns([11, 9], gap="medium")
+with left, st.container(key="search"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="search-bar"):
+        view = address.search()
+        st.text_input(
+            "Search for an entity",
+            key=address.TEXT,
+            type="search",
+            live="200ms",
+            bind="query-params",
+            placeholder="A name, an alias, or what it is",
+            icon=":material/search:",
+            label_visibility="collapsed",
+            on_change=typed,
+        )
+        address.hold(MODE, view.mode)
+        st.segmented_control(
+            "Search in",
+            list(Mode),
+            key=MODE,
+            required=True,
+            format_func=wording.MODES.__getitem__,
+            label_visibility="collapsed",
+            on_change=chosen,
+        )
+    draw_hits()
+with right, st.container(key="pane-search", border=True, gap="small"):
+    draw_evidence()
+if cached.encoder_coming():
+    wait_for_meaning()

@@ -1,0 +1,110 @@
+"""How Attest is tested.
+
+Everything runs against real things: a store in a folder, a bundle on the disk, a process that is killed, a browser.
+Nothing is mocked or patched. Small stand-ins are real implementations of a protocol: `LettersEncoder` (an encoder of a
+few lines), `ExactIndex` (vectors in memory).
+
+* `backend/test_stores.py` is the contract of a store: one promise per test, every test against every store.
+* `backend/test_oracle_*.py` compare random worlds with `model.py`, a naive reading of the design, to the last field;
+  `worlds.py` makes the worlds.
+* `world.py` is the world small enough to remember; the fixture `small_world` has it loaded.
+* What needs something that may be missing says so when it is skipped: Chromium (marker `browser`), the data beside the
+  checkout (marker `shared`). With CI=true a skip for what CI can provide is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+from backend.explorer import Explorer
+from backend.stores.base import GraphStore
+from tests.world import SMALL_WORLD
+from tests.worlds import MEMORY, STORES, ExactIndex, apply, new_explorer
+
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
+PROVIDED_BY_CI = ("browser", "encoder")
+
+# A world takes as long as its loads; a machine may be busy. In CI the same examples run every time. `worlds.check` makes
+# failures small, faster than Hypothesis could.
+settings.register_profile(
+    "attest",
+    deadline=None,
+    derandomize=IN_CI,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("attest")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fails a test that was skipped in CI for want of something that CI provides."""
+    report = yield
+    needed = [name for name in PROVIDED_BY_CI if item.get_closest_marker(name)]
+    if IN_CI and needed and report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"With CI=true a test that needs {' and '.join(needed)} must not be skipped ({reason})."
+    return report
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """An empty folder, in memory where there is such a place."""
+    with tempfile.TemporaryDirectory(dir=MEMORY) as name:
+        yield Path(name)
+
+
+@pytest.fixture(params=STORES)
+def store_kind(request: pytest.FixtureRequest) -> str:
+    """Each graph store in turn."""
+    return str(request.param)
+
+
+@pytest.fixture
+def index() -> ExactIndex:
+    """The vectors of `explorer`, in memory."""
+    return ExactIndex()
+
+
+@pytest.fixture
+def explorer(folder: Path, store_kind: str, index: ExactIndex) -> Iterator[Explorer]:
+    """An explorer over an empty store."""
+    opened = new_explorer(folder / "home", store_kind, index)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def store(explorer: Explorer) -> GraphStore:
+    """The empty store of `explorer`."""
+    return explorer.store
+
+
+@pytest.fixture
+def small_world(explorer: Explorer, folder: Path) -> Explorer:
+    """The explorer with the world of `world.py` loaded: both versions of the register."""
+    for step in SMALL_WORLD:
+        apply(explorer, step, folder)
+    return explorer
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Callable[[str], Path]:
+    """Gives the folder of a data set beside the checkout, or skips the test when it is not there."""
+
+    def find(name: str) -> Path:
+        if not (SHARED_DATA / name).is_dir():
+            pytest.skip(f"the data set {name} is not in {SHARED_DATA}")
+        return SHARED_DATA / name
+
+    return find

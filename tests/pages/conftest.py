@@ -1,0 +1,152 @@
+"""Pages as a visitor meets them: the application itself, in Streamlit's AppTest, over a real small store.
+
+The pages open the explorer of the fixture in place of one over ATTEST_HOME: its encoder is the small one of the tests,
+since the real one takes half a minute to load.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from backend.explorer import Explorer
+from backend.settings import Settings
+from components import cached
+from tests.bundles import write_bundle
+
+APP = Path(__file__).parents[2] / "app.py"
+PAGES = {"search": "pages/search.py", "explore": "pages/explore.py", "data": "pages/data.py"}
+HOSTILE = "<img src=x onerror=alert(1)> ![i](http://evil.test/a.png) :red[x] $x^2$ **b** \u202egnp.exe </style>"
+
+
+class Visitor:
+    """Somebody with a browser: opens addresses, reads, clicks."""
+
+    def __init__(self) -> None:
+        self.app = AppTest.from_file(str(APP), default_timeout=60)
+
+    def open(self, page: str, **params: str | list[str]) -> Visitor:
+        """Opens an address in a new session."""
+        self.app = AppTest.from_file(str(APP), default_timeout=60)
+        for key, value in params.items():
+            self.app.query_params[key] = value
+        if page != "search":
+            self.app.run()  # Streamlit knows the pages only after this
+            for key, value in params.items():
+                self.app.query_params[key] = value
+            self.app.switch_page(PAGES[page])
+        return self.run()
+
+    def run(self) -> Visitor:
+        self.app.run()
+        assert not self.app.exception
+        return self
+
+    def click(self, label: str) -> Visitor:
+        """Clicks the button with this label."""
+        button = next(button for button in self.app.button if button.label == label)
+        button.click()
+        return self.run()
+
+    def choose(self, key: str, value: object) -> Visitor:
+        """Gives the widget with this key a value."""
+        self.app.get_by_key(key).set_value(value)
+        return self.run()
+
+    @property
+    def markup(self) -> str:
+        """The HTML of the page, as it was made."""
+        return "\n".join(element.value for element in self.app.html)
+
+    @property
+    def words(self) -> str:
+        """What the page says, without tags."""
+        said = [re.sub(r"<style>.*?</style>", "", self.markup, flags=re.S)]
+        said += [element.value for kind in ("error", "info", "markdown") for element in getattr(self.app, kind)]
+        return html.unescape(re.sub(r"<[^>]+>", "", "\n".join(said)))
+
+    @property
+    def errors(self) -> str:
+        """The errors that the page shows, with the escapes of their Markdown taken away."""
+        return (
+            "\n".join(error.value for error in (*self.app.error, *self.app.info))
+            .replace("\\", "")
+            .replace("\u2060", "")
+        )
+
+    @property
+    def buttons(self) -> list[str]:
+        return [button.label for button in self.app.button]
+
+    @property
+    def address(self) -> dict[str, str | list[str]]:
+        return dict(self.app.query_params)
+
+
+@pytest.fixture
+def served(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Explorer]:
+    """The empty store, with its encoder loaded, as the one that the pages open."""
+    explorer.warm()
+    st.cache_resource.clear()
+    monkeypatch.setattr(cached, "open_explorer", lambda settings: explorer)
+    yield explorer
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def world(served: Explorer, small_world: Explorer) -> Explorer:
+    """The small world, as the pages see it."""
+    return small_world
+
+
+@pytest.fixture
+def hostile(served: Explorer, folder: Path) -> Explorer:
+    """A graph in which every text is an attack."""
+    text = f"{HOSTILE}\x00 mentions {HOSTILE}."
+    bundle = write_bundle(
+        folder / "hostile",
+        documents=[
+            {
+                "id": "d",
+                "title": HOSTILE,
+                "collection": HOSTILE,
+                "url": "javascript:alert(1)",
+                "author": HOSTILE,
+                "metadata": {HOSTILE: HOSTILE},
+            }
+        ],
+        passages=[{"id": "p", "document_id": "d", "text": text, "heading": HOSTILE}],
+        entities=[
+            {"id": "a", "name": HOSTILE, "type": HOSTILE, "aliases": [HOSTILE], "description": HOSTILE},
+            {"id": "b", "name": "Evil twin", "type": HOSTILE},
+        ],
+        mentions=[
+            {"entity_id": "a", "passage_id": "p", "start": 0, "end": len(HOSTILE)},
+            {"entity_id": "b", "passage_id": "p"},
+        ],
+        relations=[{"source": "a", "target": "b", "type": HOSTILE, "passage_ids": ["p"]}],
+    )
+    served.load([bundle], dataset=HOSTILE)
+    return served
+
+
+@pytest.fixture
+def visitor() -> Visitor:
+    return Visitor()
+
+
+@pytest.fixture
+def read_only(world: Explorer, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Makes the server one that may only read."""
+
+    def make() -> None:
+        settings = Settings(home=world.settings.home, read_only=True)
+        monkeypatch.setattr(cached, "settings", lambda: settings)
+
+    return make
