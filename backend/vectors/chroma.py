@@ -52,9 +52,7 @@ class ChromaIndex:
                     metadatas=[{"label": _token(label)} for label in labels[part]],
                 )
 
-    def nearest(
-        self, collection: str, vector: Vector, *, limit: int, labels: Sequence[str] = ()
-    ) -> list[Neighbour]:
+    def nearest(self, collection: str, vector: Vector, *, limit: int, labels: Sequence[str] = ()) -> list[Neighbour]:
         opened = self._collection(collection)
         where = {"label": {"$in": [_token(label) for label in labels]}} if labels else None
         with chroma_errors(collection):

@@ -11,9 +11,10 @@ from itertools import pairwise
 
 from backend.errors import Unavailable
 from backend.stores.sqlite.driver import Connection
-from backend.stores.sqlite.schema import ENDLESS
+from backend.stores.sqlite.schema import BEGINNING, ENDLESS
+from backend.stores.sqlite.visibility import FOREVER, Visibility
 
-_TOUCHED = ("document", "version", "edge")
+_TOUCHED = ("document", "version", "entity", "edge")
 
 
 def begin(connection: Connection) -> None:
@@ -23,10 +24,8 @@ def begin(connection: Connection) -> None:
         connection.run(f"DELETE FROM touched_{kind}")
 
 
-def touch_version(connection: Connection, version: int, document: int | None) -> None:
+def touch_version(connection: Connection, version: int) -> None:
     connection.run("INSERT OR IGNORE INTO touched_version VALUES (?)", (version,))
-    if document is not None:
-        connection.run("INSERT OR IGNORE INTO touched_document VALUES (?)", (document,))
 
 
 def touch_versions_of_passages(connection: Connection, passage_ids: Sequence[str]) -> None:
@@ -47,9 +46,15 @@ def touch_edges_of_relations(connection: Connection, relation_ids: Sequence[str]
 
 def finish(connection: Connection) -> None:
     """Brings every derived table into line with what was touched."""
+    connection.run(
+        """INSERT OR IGNORE INTO touched_document SELECT document FROM version
+            WHERE id IN (SELECT id FROM touched_version)"""
+    )
     _set_validity(connection)
-    for statement in (*_COUNT_VERSIONS, *_FOLD_EDGES, *_NAMES):
-        connection.run(statement)
+    visible = Visibility(FOREVER, None)
+    for statement in (*_COUNT_VERSIONS, *_know_entities(visible), *_fold_edges(visible), *_NAMES):
+        connection.run(statement, visible.parameters if ":at" in statement else ())
+    connection.run("INSERT OR REPLACE INTO meta VALUES ('settled', ?)", (_settled(connection),))
 
 
 # --- validity --------------------------------------------------------------------------------------------------------
@@ -72,6 +77,16 @@ def _set_validity(connection: Connection) -> None:
     connection.run_many("UPDATE version SET valid_to = ? WHERE id = ?", ends)
 
 
+def _settled(connection: Connection) -> int:
+    """The last time at which any validity begins or ends."""
+    last: int | None = connection.value(
+        """SELECT max(at) FROM (
+            SELECT max(valid_from) AS at FROM version
+            UNION ALL SELECT max(valid_to) FROM version WHERE valid_to < 9223372036854775807)"""
+    )
+    return BEGINNING if last is None else last
+
+
 # --- what follows from the rows --------------------------------------------------------------------------------------
 
 _COUNT_VERSIONS = (
@@ -86,23 +101,50 @@ _COUNT_VERSIONS = (
         WHERE id IN (SELECT id FROM touched_version)""",
 )
 
-_FOLD_EDGES = (
-    """UPDATE edge SET
-            unstated = (SELECT count(*) FROM relation r WHERE r.edge = edge.id AND r.unstated),
-            documents = (SELECT count(DISTINCT document) FROM support s WHERE s.edge = edge.id),
-            passages = (SELECT count(DISTINCT passage) FROM support s WHERE s.edge = edge.id)
-        WHERE id IN (SELECT id FROM touched_edge)""",
-    "DELETE FROM adjacency WHERE edge IN (SELECT id FROM touched_edge)",
-    """DELETE FROM edge WHERE id IN (SELECT id FROM touched_edge)
-        AND NOT EXISTS (SELECT 1 FROM relation r WHERE r.edge = edge.id)
-        AND NOT EXISTS (SELECT 1 FROM support s WHERE s.edge = edge.id)""",
-    *(
-        f"""INSERT INTO adjacency (entity, type, edge, less_documents, less_passages, uuid)
-            SELECT e.{end}, e.type, e.id, -e.documents, -e.passages, e.uuid FROM edge e
-            WHERE e.id IN (SELECT id FROM touched_edge) AND e.source <> e.target ORDER BY e.{end}"""
-        for end in ("source", "target")
-    ),
-)
+_VERSIONS_OF_TOUCHED = "SELECT id FROM version WHERE document IN (SELECT id FROM touched_document)"
+
+
+def _know_entities(visible: Visibility) -> tuple[str, ...]:
+    """Which entities are known and supported; those that become known or unknown touch all of their edges."""
+    return (
+        f"""INSERT OR IGNORE INTO touched_entity
+            SELECT entity FROM appearance WHERE version IN ({_VERSIONS_OF_TOUCHED})""",
+        f"""INSERT OR IGNORE INTO touched_edge SELECT a.edge FROM entity e CROSS JOIN adjacency a ON a.entity = e.id
+            WHERE e.id IN (SELECT id FROM touched_entity) AND e.known <> {visible.entity_known("e.id")}""",
+        f"""UPDATE entity SET known = {visible.entity_known("entity.id")},
+                supported = {visible.entity_supported("entity.id")}
+            WHERE id IN (SELECT id FROM touched_entity)""",
+    )
+
+
+def _fold_edges(visible: Visibility) -> tuple[str, ...]:
+    """What the touched edges have, stored and current, and where they stand around their ends."""
+    return (
+        f"INSERT OR IGNORE INTO touched_edge SELECT edge FROM support WHERE version IN ({_VERSIONS_OF_TOUCHED})",
+        """UPDATE edge SET
+                unstated = (SELECT count(*) FROM relation r WHERE r.edge = edge.id AND r.unstated),
+                documents = (SELECT count(DISTINCT document) FROM support s WHERE s.edge = edge.id),
+                passages = (SELECT count(DISTINCT passage) FROM support s WHERE s.edge = edge.id),
+                stated = 0, current_passages = 0, current_documents = 0
+            WHERE id IN (SELECT id FROM touched_edge)""",
+        f"""UPDATE edge SET (stated, current_passages, current_documents) = (
+                SELECT stated, passages, documents FROM ({visible.edge_support("(SELECT edge.id AS edge)")})
+            ) WHERE id IN (SELECT id FROM touched_edge)
+            AND EXISTS (SELECT 1 FROM support s JOIN version v ON v.id = s.version
+                WHERE s.edge = edge.id AND {visible.current("v")})""",
+        "DELETE FROM adjacency WHERE edge IN (SELECT id FROM touched_edge)",
+        """DELETE FROM edge WHERE id IN (SELECT id FROM touched_edge)
+            AND NOT EXISTS (SELECT 1 FROM relation r WHERE r.edge = edge.id)
+            AND NOT EXISTS (SELECT 1 FROM support s WHERE s.edge = edge.id)""",
+        *(
+            f"""INSERT INTO adjacency (entity, type, edge, less_documents, less_passages, uuid, kept)
+                SELECT e.{end}, e.type, e.id, -e.documents, -e.passages, e.uuid,
+                    (e.unstated > 0 OR e.stated > 0) AND (SELECT known FROM entity WHERE id = e.{other})
+                FROM edge e WHERE e.id IN (SELECT id FROM touched_edge) AND e.source <> e.target ORDER BY e.{end}"""
+            for end, other in (("source", "target"), ("target", "source"))
+        ),
+    )
+
 
 _NAMES = (
     """UPDATE label SET
@@ -242,6 +284,9 @@ def _remove_documents(connection: Connection, documents: Sequence[int]) -> None:
     versions = f"IN (SELECT id FROM version WHERE document {chosen})"
     passages = f"IN (SELECT p.id FROM passage p WHERE p.version {versions})"
     connection.run(f"INSERT OR IGNORE INTO touched_edge SELECT edge FROM support WHERE version {versions}", listed)
+    connection.run(
+        f"INSERT OR IGNORE INTO touched_entity SELECT entity FROM appearance WHERE version {versions}", listed
+    )
     for statement in (
         f"DELETE FROM support WHERE version {versions}",
         f"DELETE FROM appearance WHERE version {versions}",

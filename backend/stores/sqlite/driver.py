@@ -64,6 +64,12 @@ class Connection:
         with sqlite_errors(self._path):
             yield from self._raw.execute(sql, parameters)
 
+    def peek(self, sql: str) -> Any:
+        """The first column of the first row, as `value`, but not counted: it only begins a reading."""
+        with sqlite_errors(self._path):
+            row = self._raw.execute(sql).fetchone()
+        return row[0] if row else None
+
     def value(self, sql: str, parameters: Parameters = ()) -> Any:
         """The first column of the first row; None where there is none."""
         rows = self.read(sql, parameters)

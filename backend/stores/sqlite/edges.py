@@ -19,11 +19,12 @@ class EdgeReads:
     """The reading primitives about edges."""
 
     connection: Connection
+    settled: int
 
     def edges_around(
         self, entity_ids: Sequence[str], relation_types: Sequence[str], limit: int, scope: ResolvedScope
     ) -> EdgeRead:
-        visible = Visibility(scope)
+        visible = Visibility(scope, self.settled)
         rows = self.connection.read(
             f"""WITH {_near(relation_types)},
                 first_read AS MATERIALIZED (
@@ -44,7 +45,7 @@ class EdgeReads:
         return EdgeRead(tuple(edge for edge in edges if edge is not None), min(total, limit), total > limit)
 
     def edge(self, edge_id: str, scope: ResolvedScope) -> StoredEdge | None:
-        visible = Visibility(scope)
+        visible = Visibility(scope, self.settled)
         rows = self.connection.read(
             f"""WITH wanted AS (SELECT id AS edge FROM edge WHERE uuid = :id), {_seen_edges("wanted", visible)}
                 SELECT * FROM seen""",
@@ -53,7 +54,7 @@ class EdgeReads:
         return _stored_edge(rows[0]) if rows else None
 
     def edge_support(self, edge_ids: Sequence[str], limit: int, scope: ResolvedScope) -> dict[str, Evidence]:
-        visible = Visibility(scope)
+        visible = Visibility(scope, self.settled)
         rows = self.connection.read(
             f"""WITH stating AS (
                     SELECT DISTINCT e.id AS edge, e.uuid, e.source, e.target, s.passage, s.document
@@ -85,19 +86,19 @@ class EdgeReads:
         limit: int,
         scope: ResolvedScope,
     ) -> dict[str, Hidden]:
-        visible = Visibility(scope)
+        visible = Visibility(scope, self.settled)
+        first = f"""SELECT * FROM adjacency b WHERE b.entity = f.id {_asked(relation_types)}
+            ORDER BY {_STORED_ORDER} LIMIT :limit"""
+        edge = "" if visible.is_stored else "JOIN edge e ON e.id = near.edge"
         rows = self.connection.read(
-            f"""WITH {_near(relation_types)},
-                counted AS (
-                    SELECT near.entity, count(*) AS read, sum({_kept("near", visible)}
-                        AND near.uuid NOT IN (SELECT value FROM json_each(:shown))) AS hidden
-                    FROM (
-                        SELECT *, row_number() OVER (PARTITION BY entity ORDER BY {_STORED_ORDER}) AS place FROM near
-                    ) near JOIN edge e ON e.id = near.edge
-                    WHERE near.place <= :limit GROUP BY near.entity
-                ), held AS (SELECT entity, count(*) AS stored FROM near GROUP BY entity)
-                SELECT f.uuid, counted.hidden, held.stored <= :limit AS exact
-                FROM frontier f JOIN counted ON counted.entity = f.entity JOIN held ON held.entity = f.entity""",
+            f"""WITH shown AS MATERIALIZED (
+                    SELECT id FROM edge WHERE uuid IN (SELECT value FROM json_each(:shown))
+                )
+                SELECT f.uuid, (
+                    SELECT count(*) FROM ({first}) near {edge}
+                    WHERE {visible.edge_kept("near")} AND near.edge NOT IN (SELECT id FROM shown)
+                ) AS hidden, (SELECT count(*) FROM ({first} + 1)) <= :limit AS exact
+                FROM entity f WHERE f.uuid IN (SELECT value FROM json_each(:ids))""",
             {
                 **visible.parameters,
                 "ids": json.dumps(entity_ids),
@@ -109,20 +110,20 @@ class EdgeReads:
         return {row["uuid"]: Hidden(row["hidden"], bool(row["exact"])) for row in rows}
 
     def relation_types(self, entity_id: str, limit: int, scope: ResolvedScope) -> tuple[RelationType, ...]:
-        visible = Visibility(scope)
+        visible = Visibility(scope, self.settled)
         rows = self.connection.read(
             f"""WITH {_near(())}
                 SELECT t.name, count(*) AS edges, (SELECT count(*) FROM near) <= :limit AS exact
                 FROM (SELECT * FROM near ORDER BY {_STORED_ORDER} LIMIT :limit) near
                 JOIN edge e ON e.id = near.edge JOIN relation_type t ON t.id = e.type
-                WHERE {_kept("near", visible)} GROUP BY t.id""",
+                WHERE {visible.edge_kept("near")} GROUP BY t.id""",
             {**visible.parameters, "ids": json.dumps([entity_id]), "limit": limit},
         )
         types = (RelationType(row["name"], row["edges"], bool(row["exact"])) for row in rows)
         return tuple(sorted(types, key=lambda relation_type: (-relation_type.edges, relation_type.name)))
 
     def mentioning_both(self, first: str, second: str, limit: int, scope: ResolvedScope) -> Evidence:
-        visible = Visibility(scope)
+        visible = Visibility(scope, self.settled)
         rows = self.connection.read(
             f"""WITH ends AS (SELECT id FROM entity WHERE uuid IN (:first, :second)),
                 both_mentioned AS (
@@ -155,7 +156,7 @@ def _near(relation_types: Sequence[str]) -> str:
         return f"""frontier AS MATERIALIZED (
                 SELECT id AS entity, uuid FROM entity WHERE uuid IN (SELECT value FROM json_each(:ids))
             ), near AS MATERIALIZED (
-                SELECT a.entity, a.edge, a.less_documents, a.less_passages, a.uuid
+                SELECT a.entity, a.edge, a.less_documents, a.less_passages, a.uuid, a.kept
                 FROM frontier f CROSS JOIN adjacency a ON a.id IN (
                     SELECT b.id FROM adjacency b WHERE b.entity = f.entity ORDER BY {_STORED_ORDER} LIMIT :limit + 1
                 )
@@ -165,7 +166,7 @@ def _near(relation_types: Sequence[str]) -> str:
         ), asked AS MATERIALIZED (
             SELECT id AS type FROM relation_type WHERE name IN (SELECT value FROM json_each(:types))
         ), near AS MATERIALIZED (
-            SELECT a.entity, a.edge, a.less_documents, a.less_passages, a.uuid
+            SELECT a.entity, a.edge, a.less_documents, a.less_passages, a.uuid, a.kept
             FROM frontier f CROSS JOIN asked t CROSS JOIN adjacency a ON a.id IN (
                 SELECT b.id FROM adjacency b WHERE b.entity = f.entity AND b.type = t.type
                 ORDER BY {_STORED_ORDER} LIMIT :limit + 1
@@ -173,19 +174,18 @@ def _near(relation_types: Sequence[str]) -> str:
         )"""
 
 
-def _kept(near: str, visible: Visibility) -> str:
-    """Holds where the scope keeps the edge `e` that was read from `near.entity`, an entity in scope."""
-    other = f"CASE WHEN e.source = {near}.entity THEN e.target ELSE e.source END"
-    return f"((e.unstated > 0 OR {visible.edge_stated('e.id')}) AND {visible.entity_known(f'({other})')})"
+def _asked(relation_types: Sequence[str]) -> str:
+    if not relation_types:
+        return ""
+    return """AND b.type IN (
+        SELECT id FROM relation_type WHERE name IN (SELECT value FROM json_each(:types))
+    )"""
 
 
 def _seen_edges(wanted: str, visible: Visibility) -> str:
     """Common table expression `seen`: the edges of `wanted` with ends and visible support, dropped ones included."""
     return f"""backed AS MATERIALIZED (
-            SELECT s.edge, count(DISTINCT s.relation) AS stated, count(DISTINCT s.passage) AS passages,
-                count(DISTINCT s.document) AS documents
-            FROM {wanted} w CROSS JOIN support s ON s.edge = w.edge CROSS JOIN version v ON v.id = s.version
-            WHERE {visible.current("v")} GROUP BY s.edge
+            {visible.edge_support(wanted)}
         ), ends AS MATERIALIZED (
             SELECT n.id, n.uuid, n.source_id, ds.name AS dataset, n.name, l.name AS label,
                 {visible.entity_known("n.id")} AS known, {visible.entity_supported("n.id")} AS supported

@@ -44,11 +44,12 @@ class EntityReads:
     """The reading primitives about entities."""
 
     connection: Connection
+    settled: int
 
     def propose(
         self, words: Sequence[Word], folded: str, labels: Sequence[str], scope: ResolvedScope, limit: int
     ) -> Proposals:
-        visible = Visibility(scope)
+        visible = Visibility(scope, self.settled)
         expressions = _expressions(words, labels)
         parameters = {
             **visible.parameters,
@@ -62,7 +63,7 @@ class EntityReads:
         return _proposals(rows, limit, labels)
 
     def candidates(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Candidate]:
-        visible = Visibility(scope)
+        visible = Visibility(scope, self.settled)
         rows = self.connection.read(
             f"""SELECT {ENTITY_COLUMNS}, c.name AS vectors FROM {ENTITY_TABLES}
                 LEFT JOIN vector_collection c ON c.id = e.vectors
@@ -74,7 +75,7 @@ class EntityReads:
     def support(
         self, entity_ids: Sequence[str], words: Sequence[Word], limit: int, scope: ResolvedScope
     ) -> dict[str, Evidence]:
-        visible = Visibility(scope)
+        visible = Visibility(scope, self.settled)
         distinct = list(dict.fromkeys(words))[:MAX_WORDS]
         matched = " + ".join(f"(instr(p.words, :word_{n}) > 0)" for n in range(len(distinct))) or "0"
         rows = self.connection.read(
@@ -114,7 +115,7 @@ class EntityReads:
         return result_evidence(rows, "entity")
 
     def entity(self, entity_id: str, scope: ResolvedScope) -> EntityView | None:
-        visible = Visibility(scope)
+        visible = Visibility(scope, self.settled)
         rows = self.connection.read(
             f"""SELECT {ENTITY_COLUMNS}, (
                     SELECT sum(a.passages) FROM appearance a JOIN version v ON v.id = a.version

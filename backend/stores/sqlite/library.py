@@ -36,6 +36,7 @@ class LibraryReads:
     """The reading primitives about the store as a whole."""
 
     connection: Connection
+    settled: int
     building: Callable[[], Progress | None]  # what a running `attest index` is doing
 
     def catalog(self) -> Catalog:
@@ -67,7 +68,7 @@ class LibraryReads:
         return tuple((row["kind"], row["value"]) for row in self.connection.read(tests, asked))
 
     def scope_size(self, scope: ResolvedScope) -> tuple[int, int]:
-        visible = Visibility(scope)
+        visible = Visibility(scope, self.settled)
         row = self.connection.read(
             f"""SELECT (SELECT count(DISTINCT v.document) FROM version v WHERE {visible.current("v")}) AS inside,
                 (SELECT count(DISTINCT v.document) FROM version v WHERE {visible.valid("v")}) AS current""",
@@ -82,7 +83,7 @@ class LibraryReads:
         return result_passage(rows[0], rows[0]["spans"]) if rows else None
 
     def document(self, document_id: str, version: int | None, scope: ResolvedScope) -> DocumentView | None:
-        visible = Visibility(scope)
+        visible = Visibility(scope, self.settled)
         asked = visible.current("v") if version is None else "v.number = :version"
         rows = self.connection.read(
             f"""SELECT {DOCUMENT_COLUMNS}, p.uuid AS passage_uuid, p.source_id AS passage_source, p.text, p.position,
@@ -113,7 +114,7 @@ class LibraryReads:
         return {row["kind"]: row["uuid"] for row in rows}
 
     def dataset_counts(self, scope: ResolvedScope) -> tuple[DatasetCounts, ...]:
-        visible = Visibility(scope)
+        visible = Visibility(scope, self.settled)
         rows = self.connection.read(
             f"""WITH versions AS (
                     SELECT d.dataset, count(DISTINCT v.document) AS documents, sum(v.passages) AS passages,
@@ -138,7 +139,7 @@ class LibraryReads:
         return tuple(DatasetCounts(**dict(row)) for row in rows)
 
     def collection_counts(self, scope: ResolvedScope) -> tuple[CollectionCounts, ...]:
-        visible = Visibility(scope)
+        visible = Visibility(scope, self.settled)
         rows = self.connection.read(
             f"""SELECT v.collection AS name, count(DISTINCT v.document) AS documents, sum(v.passages) AS passages
                 FROM version v WHERE {visible.current("v")} GROUP BY v.collection ORDER BY v.collection""",

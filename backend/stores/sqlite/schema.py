@@ -5,7 +5,7 @@ a version is current from `valid_from` until `valid_to` (microseconds since 1970
 keeps right. The tables below `derived` are computed from those above them in the commit that changes these.
 """
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 # The ends of time, for versions that are valid from the beginning or not superseded.
 BEGINNING, ENDLESS = -(2**63), 2**63 - 1
@@ -63,7 +63,8 @@ CREATE INDEX passage_source ON passage (source_id);
 CREATE TABLE entity (
     id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, dataset INTEGER NOT NULL, source_id TEXT NOT NULL,
     label INTEGER NOT NULL, name TEXT NOT NULL, aliases TEXT NOT NULL, description TEXT, metadata TEXT NOT NULL,
-    retired INTEGER NOT NULL DEFAULT 0, vectors INTEGER
+    retired INTEGER NOT NULL DEFAULT 0, vectors INTEGER,
+    known INTEGER NOT NULL DEFAULT 0, supported INTEGER NOT NULL DEFAULT 0 -- derived, see `adjacency`
 );
 CREATE INDEX entity_label ON entity (label);
 CREATE INDEX entity_source ON entity (dataset, source_id);
@@ -78,7 +79,10 @@ CREATE INDEX mention_passage ON mention (passage, entity);
 CREATE TABLE edge (
     id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, source INTEGER NOT NULL, target INTEGER NOT NULL,
     type INTEGER NOT NULL, unstated INTEGER NOT NULL DEFAULT 0,
-    documents INTEGER NOT NULL DEFAULT 0, passages INTEGER NOT NULL DEFAULT 0
+    documents INTEGER NOT NULL DEFAULT 0, passages INTEGER NOT NULL DEFAULT 0,
+    -- derived, see `adjacency`
+    stated INTEGER NOT NULL DEFAULT 0, current_passages INTEGER NOT NULL DEFAULT 0,
+    current_documents INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX edge_source ON edge (source);
 CREATE INDEX edge_target ON edge (target);
@@ -105,13 +109,16 @@ CREATE TABLE appearance (
 ) WITHOUT ROWID;
 CREATE INDEX appearance_version ON appearance (version);
 
--- derived: the edges of an entity in the order in which a walk reads them, so that a hub costs no more than a bound
+-- derived: the edges of an entity in the order in which a walk reads them, so that a hub costs no more than a bound.
+-- `kept` here, `known` and `supported` of an entity, and `stated` and the current counts of an edge are what a scope
+-- without filters sees once every validity has begun: the versions whose `valid_to` is endless. Nearly every question
+-- is of that kind, and a hub would otherwise be judged edge by edge each time.
 CREATE TABLE adjacency (
     id INTEGER PRIMARY KEY, entity INTEGER NOT NULL, type INTEGER NOT NULL, edge INTEGER NOT NULL,
-    less_documents INTEGER NOT NULL, less_passages INTEGER NOT NULL, uuid TEXT NOT NULL
+    less_documents INTEGER NOT NULL, less_passages INTEGER NOT NULL, uuid TEXT NOT NULL, kept INTEGER NOT NULL
 );
-CREATE INDEX adjacency_order ON adjacency (entity, less_documents, less_passages, uuid, edge);
-CREATE INDEX adjacency_type ON adjacency (entity, type, less_documents, less_passages, uuid, edge);
+CREATE INDEX adjacency_order ON adjacency (entity, less_documents, less_passages, uuid, edge, kept);
+CREATE INDEX adjacency_type ON adjacency (entity, type, less_documents, less_passages, uuid, edge, kept);
 CREATE INDEX adjacency_edge ON adjacency (edge);
 
 -- derived: whole names and aliases, folded and hashed, for exact matches whatever their length

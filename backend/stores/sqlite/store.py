@@ -14,7 +14,7 @@ from backend.stores.sqlite.edges import EdgeReads
 from backend.stores.sqlite.entities import EntityReads
 from backend.stores.sqlite.jobs import SqliteJobs
 from backend.stores.sqlite.library import LibraryReads
-from backend.stores.sqlite.schema import FULL_TEXT, SCHEMA_VERSION, TABLES
+from backend.stores.sqlite.schema import BEGINNING, FULL_TEXT, SCHEMA_VERSION, TABLES
 from backend.stores.sqlite.writer import SqliteWriter
 
 # A load puts rows at random places of its indexes; pages that do not fit are written again and again. Only what is
@@ -27,6 +27,8 @@ class SqliteView(EntityReads, EdgeReads, LibraryReads):
 
     def __init__(self, connection: Connection, building: Callable[[], Progress | None]) -> None:
         self.connection = connection
+        # SQLite takes its snapshot at the first query of a transaction, which is this one.
+        self.settled = connection.peek("SELECT value FROM meta WHERE key = 'settled'")
         self.building = building
 
 
@@ -105,10 +107,10 @@ def _create(connection: Connection) -> None:
         if connection.value("PRAGMA user_version") == 0:
             for statement in _statements():
                 connection.run(statement)
-            connection.run("INSERT INTO meta VALUES ('commits', 0)")
+            connection.run("INSERT INTO meta VALUES ('commits', 0), ('mentions', 0), ('settled', ?)", (BEGINNING,))
             connection.run(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 def _statements() -> list[str]:
-    uncommented = "\n".join(line for line in TABLES.splitlines() if not line.startswith("--"))
+    uncommented = "\n".join(line.partition("--")[0] for line in TABLES.splitlines())
     return [statement for part in uncommented.split(";") if (statement := part.strip())] + [FULL_TEXT]

@@ -2,6 +2,9 @@
 
 A version row is *current* when the scope's time falls into its validity and the scope's filters hold for it. A
 passage is visible when its version is current; a document is in scope when one of its versions is current.
+
+A scope without filters, at a time when every validity has begun, is answered from columns that each commit has
+computed with these very conditions (`FOREVER`).
 """
 
 from __future__ import annotations
@@ -10,15 +13,23 @@ import json
 from typing import Any
 
 from backend.scope import ResolvedCondition, ResolvedScope
+from backend.stores.sqlite.schema import ENDLESS
 
+# The scope of what a commit stores: no filter, and a time after everything that has a time.
+FOREVER = ResolvedScope(at=ENDLESS - 1)
 _COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 
 
 class Visibility:
-    """The SQL conditions of one scope and their parameters, which are named `at` and `scope_…`."""
+    """The SQL conditions of one scope and their parameters, which are named `at` and `scope_…`.
 
-    def __init__(self, scope: ResolvedScope) -> None:
+    `settled` is the last time at which any validity begins or ends; None computes what a commit stores.
+    """
+
+    def __init__(self, scope: ResolvedScope, settled: int | None) -> None:
         self._scope = scope
+        filtered = scope.collections or scope.document_ids or scope.conditions
+        self.is_stored = settled is not None and scope.at >= settled and not filtered
         self.parameters: dict[str, Any] = {"at": scope.at}
         self._filters: list[str] = []
         if scope.collections:
@@ -40,6 +51,8 @@ class Visibility:
 
     def entity_known(self, entity: str) -> str:
         """Holds where a passage in scope mentions the entity (an SQL expression for its key), in any version."""
+        if self.is_stored:
+            return f"(SELECT known FROM entity WHERE id = {entity})"
         return (
             f"EXISTS (SELECT 1 FROM appearance a CROSS JOIN version c ON c.document = a.document "
             f"WHERE a.entity = {entity}{self._narrow('a')} AND {self.current('c')})"
@@ -47,16 +60,38 @@ class Visibility:
 
     def entity_supported(self, entity: str) -> str:
         """Holds where a visible passage mentions the entity."""
+        if self.is_stored:
+            return f"(SELECT supported FROM entity WHERE id = {entity})"
         return (
             f"EXISTS (SELECT 1 FROM appearance a CROSS JOIN version c ON c.id = a.version "
             f"WHERE a.entity = {entity}{self._narrow('a')} AND {self.current('c')})"
         )
 
-    def edge_stated(self, edge: str) -> str:
-        """Holds where a visible passage states a relation of the edge."""
-        return (
+    def edge_kept(self, near: str) -> str:
+        """Holds where the scope keeps the edge that was read around an entity in scope.
+
+        `near` has the columns of `adjacency`, and joined to it is the edge as `e`.
+        """
+        if self.is_stored:
+            return f"{near}.kept"
+        other = f"CASE WHEN e.source = {near}.entity THEN e.target ELSE e.source END"
+        stated = (
             f"EXISTS (SELECT 1 FROM support s CROSS JOIN version c ON c.id = s.version "
-            f"WHERE s.edge = {edge} AND {self.current('c')})"
+            f"WHERE s.edge = e.id AND {self.current('c')})"
+        )
+        return f"((e.unstated > 0 OR {stated}) AND {self.entity_known(f'({other})')})"
+
+    def edge_support(self, wanted: str) -> str:
+        """A query of `edge, stated, passages, documents` for the edges of `wanted` that visible passages state."""
+        if self.is_stored:
+            return (
+                f"SELECT w.edge, x.stated, x.current_passages AS passages, x.current_documents AS documents "
+                f"FROM {wanted} w CROSS JOIN edge x ON x.id = w.edge"
+            )
+        return (
+            f"SELECT s.edge, count(DISTINCT s.relation) AS stated, count(DISTINCT s.passage) AS passages, "
+            f"count(DISTINCT s.document) AS documents FROM {wanted} w CROSS JOIN support s ON s.edge = w.edge "
+            f"CROSS JOIN version v ON v.id = s.version WHERE {self.current('v')} GROUP BY s.edge"
         )
 
     def _narrow(self, appearance: str) -> str:

@@ -363,12 +363,12 @@ class SqliteWriter:
             ],
         )
         self._connection.run("DELETE FROM ending WHERE document = ? AND at >= ?", (document, begins))
-        derived.touch_version(self._connection, version, document)
+        derived.touch_version(self._connection, version)
 
     def _version(self, key: str) -> int:
         if key not in self._versions:
             self._versions[key] = self._connection.value("SELECT id FROM version WHERE key = ?", (key,))
-            derived.touch_version(self._connection, self._versions[key], None)
+            derived.touch_version(self._connection, self._versions[key])
         return self._versions[key]
 
 
