@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from backend.models import (
     Catalog,
@@ -58,8 +58,7 @@ class Candidate:
     vectors: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(NamedTuple):
     """One end of a stored edge; status as the scope sees it."""
 
     id: str
@@ -70,9 +69,11 @@ class End:
     status: Status
 
 
-@dataclass(frozen=True, slots=True)
-class StoredEdge:
-    """A folded edge as the scope sees it: `stated` and `unstated` relations, counts of its visible support."""
+class StoredEdge(NamedTuple):
+    """A folded edge as the scope sees it: `stated` and `unstated` relations, counts of its visible support.
+
+    A step of a walk makes thousands of these, which is why they and their ends are tuples.
+    """
 
     id: str
     source: End
@@ -85,7 +86,7 @@ class StoredEdge:
 
 @dataclass(frozen=True, slots=True)
 class EdgeRead:
-    """Edges that were read around some entities; `edges` are those that the scope keeps, `read` counts all."""
+    """Edges that were read around some entities; `edges` are those that the scope keeps, in no order, `read` counts all."""
 
     edges: tuple[StoredEdge, ...]
     read: int

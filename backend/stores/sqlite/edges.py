@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from backend.models import Counts, Evidence, Hidden, RelationType, Status
 from backend.scope import ResolvedScope
@@ -12,6 +12,7 @@ from backend.stores.sqlite.driver import Connection, Row
 from backend.stores.sqlite.rows import PASSAGE_COLUMNS, PASSAGE_JOINS, READING_ORDER, result_evidence
 from backend.stores.sqlite.visibility import Visibility
 
+_NO_PASSAGES = Counts()
 _STORED_ORDER = "less_documents, less_passages, uuid"
 
 
@@ -28,9 +29,11 @@ class EdgeReads:
         rows = self.connection.read(
             f"""WITH {_near(relation_types)},
                 first_read AS MATERIALIZED (
-                    SELECT edge FROM near GROUP BY edge ORDER BY {_STORED_ORDER} LIMIT :limit + 1
-                ), {_seen_edges("first_read", visible)}
-                SELECT seen.*, (SELECT count(*) FROM first_read) AS total FROM seen""",
+                    SELECT edge, row_number() OVER (ORDER BY {_STORED_ORDER}) AS place FROM near GROUP BY edge
+                    ORDER BY place LIMIT :limit + 1
+                ), wanted AS MATERIALIZED (SELECT edge FROM first_read WHERE place <= :limit)
+                {_ends_and_edges(visible)}
+                UNION ALL SELECT 'read', count(*), 0, 0, 0, 0, 0, 0, 0 FROM first_read""",
             {
                 **visible.parameters,
                 "ids": json.dumps(entity_ids),
@@ -38,20 +41,16 @@ class EdgeReads:
                 "limit": limit,
             },
         )
-        total = rows[0]["total"] if rows else 0
-        # The row beyond the limit only tells that there is more.
-        ordered = sorted(rows, key=lambda row: (row["less_documents"], row["less_passages"], row["uuid"]))
-        edges = (_stored_edge(row) for row in ordered[:limit])
-        return EdgeRead(tuple(edge for edge in edges if edge is not None), min(total, limit), total > limit)
+        read = rows[-1][1]
+        return EdgeRead(tuple(_stored_edges(rows)), min(read, limit), read > limit)
 
     def edge(self, edge_id: str, scope: ResolvedScope) -> StoredEdge | None:
         visible = Visibility(scope, self.settled)
         rows = self.connection.read(
-            f"""WITH wanted AS (SELECT id AS edge FROM edge WHERE uuid = :id), {_seen_edges("wanted", visible)}
-                SELECT * FROM seen""",
+            f"WITH wanted AS (SELECT id AS edge FROM edge WHERE uuid = :id) {_ends_and_edges(visible)}",
             {**visible.parameters, "id": edge_id},
         )
-        return _stored_edge(rows[0]) if rows else None
+        return next(_stored_edges(rows), None)
 
     def edge_support(self, edge_ids: Sequence[str], limit: int, scope: ResolvedScope) -> dict[str, Evidence]:
         visible = Visibility(scope, self.settled)
@@ -182,55 +181,37 @@ def _asked(relation_types: Sequence[str]) -> str:
     )"""
 
 
-def _seen_edges(wanted: str, visible: Visibility) -> str:
-    """Common table expression `seen`: the edges of `wanted` with ends and visible support, dropped ones included."""
-    return f"""backed AS MATERIALIZED (
-            {visible.edge_support(wanted)}
-        ), ends AS MATERIALIZED (
-            SELECT n.id, n.uuid, n.source_id, ds.name AS dataset, n.name, l.name AS label,
-                {visible.entity_known("n.id")} AS known, {visible.entity_supported("n.id")} AS supported
-            FROM (
-                SELECT e.source AS id FROM {wanted} w JOIN edge e ON e.id = w.edge
-                UNION SELECT e.target FROM {wanted} w JOIN edge e ON e.id = w.edge
-            ) x JOIN entity n ON n.id = x.id JOIN label l ON l.id = n.label JOIN dataset ds ON ds.id = n.dataset
-        ), seen AS (
-            SELECT e.uuid, t.name AS type, e.unstated, -e.documents AS less_documents, -e.passages AS less_passages,
-                coalesce(backed.stated, 0) AS stated, coalesce(backed.passages, 0) AS passages,
-                coalesce(backed.documents, 0) AS documents,
-                {_end_columns("source")}, {_end_columns("target")}
-            FROM {wanted} w CROSS JOIN edge e ON e.id = w.edge JOIN relation_type t ON t.id = e.type
-            JOIN ends source ON source.id = e.source JOIN ends target ON target.id = e.target
-            LEFT JOIN backed ON backed.edge = e.id
-        )"""
+def _ends_and_edges(visible: Visibility) -> str:
+    """The ends of the edges in `wanted` that are in scope, each once, and then these edges with their visible support."""
+    ends = f"""SELECT 'end', n.id, n.uuid, n.source_id, ds.name, n.name, l.name, {visible.entity_supported("n.id")}, 0
+        FROM (
+            SELECT e.source AS id FROM wanted w CROSS JOIN edge e ON e.id = w.edge
+            UNION SELECT e.target FROM wanted w CROSS JOIN edge e ON e.id = w.edge
+        ) x CROSS JOIN entity n ON n.id = x.id JOIN label l ON l.id = n.label JOIN dataset ds ON ds.id = n.dataset
+        WHERE {visible.entity_known("n.id")}"""
+    if visible.is_stored:
+        return f"""{ends} UNION ALL
+            SELECT 'edge', e.source, e.target, e.uuid, t.name, e.stated, e.unstated, e.current_passages,
+                e.current_documents
+            FROM wanted w CROSS JOIN edge e ON e.id = w.edge CROSS JOIN relation_type t ON t.id = e.type
+            WHERE e.stated + e.unstated > 0"""
+    return f"""{ends} UNION ALL
+        SELECT 'edge', e.source, e.target, e.uuid, t.name, coalesce(backed.stated, 0), e.unstated,
+            coalesce(backed.passages, 0), coalesce(backed.documents, 0)
+        FROM wanted w CROSS JOIN edge e ON e.id = w.edge CROSS JOIN relation_type t ON t.id = e.type
+        LEFT JOIN ({visible.edge_support("wanted")}) backed ON backed.edge = e.id
+        WHERE coalesce(backed.stated, 0) + e.unstated > 0"""
 
 
-_END_FIELDS = ("uuid", "source_id", "dataset", "name", "label", "known", "supported")
-
-
-def _end_columns(end: str) -> str:
-    return ", ".join(f"{end}.{name} AS {end}_{name}" for name in _END_FIELDS)
-
-
-def _stored_edge(row: Row) -> StoredEdge | None:
-    if not (row["source_known"] and row["target_known"] and row["stated"] + row["unstated"]):
-        return None
-    return StoredEdge(
-        id=row["uuid"],
-        source=_end(row, "source"),
-        target=_end(row, "target"),
-        type=row["type"],
-        stated=row["stated"],
-        unstated=row["unstated"],
-        counts=Counts(row["passages"], row["documents"]),
-    )
-
-
-def _end(row: Row, end: str) -> End:
-    return End(
-        id=row[f"{end}_uuid"],
-        source_id=row[f"{end}_source_id"],
-        dataset=row[f"{end}_dataset"],
-        name=row[f"{end}_name"],
-        label=row[f"{end}_label"],
-        status=Status.SUPPORTED if row[f"{end}_supported"] else Status.UNSUPPORTED,
-    )
+def _stored_edges(rows: Sequence[Row]) -> Iterator[StoredEdge]:
+    """Edges with both ends in scope, from rows in which the ends come first."""
+    ends: dict[int, End] = {}
+    for kind, first, second, uuid, *rest in rows:
+        if kind == "end":
+            dataset, name, label, supported, _ = rest
+            status = Status.SUPPORTED if supported else Status.UNSUPPORTED
+            ends[first] = End(second, uuid, dataset, name, label, status)
+        elif kind == "edge" and first in ends and second in ends:
+            relation_type, stated, unstated, passages, documents = rest
+            counts = Counts(passages, documents) if passages else _NO_PASSAGES
+            yield StoredEdge(uuid, ends[first], ends[second], relation_type, stated, unstated, counts)
