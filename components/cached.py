@@ -6,6 +6,7 @@ frozen and shared, never copied.
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from datetime import timedelta
@@ -58,10 +59,17 @@ def forget() -> None:
 @st.cache_resource(show_spinner=False)
 def _warming() -> threading.Thread:
     """The thread that loads the encoder, started once, when the first page is in the browser; nothing waits for it."""
-    thread = threading.Timer(_HEAD_START, explorer().warm)
+    thread = threading.Timer(_HEAD_START, _load_encoder)
     thread.daemon = True
     thread.start()
     return thread
+
+
+def _load_encoder() -> None:
+    """Loads the encoder, and takes its libraries out of the garbage collection that Streamlit runs after every click."""
+    explorer().warm()
+    gc.collect()
+    gc.freeze()  # a million objects that stay: looking through them each time takes a third of a second
 
 
 def warm_up() -> None:

@@ -8,13 +8,14 @@ from dataclasses import replace
 
 import streamlit as st
 
-from backend.models import EVERYTHING, EntityHit, EntityQuery, EntityResult, Facet, Mode, Span, Status
+from backend.models import EVERYTHING, MAX_LIMIT, EntityHit, EntityQuery, EntityResult, Facet, Mode, Span, Status
 from backend.words import Word, fold, words
 from components import address, cached, markup, wording
 from components.address import ExploreView, SearchView
 
 _PILLS = 8  # labels shown as pills; the rest are in a list
 _NEAREST = 5
+_MORE = 10  # hits with each "more"
 _SHORTEST = 3  # letters of a beginning that is still worth trying
 _TOKEN = re.compile(r"\w+")
 _FILTER, _MORE_LABELS = "search-labels", "search-more-labels"
@@ -88,8 +89,8 @@ def draw(result: EntityResult, view: SearchView, looks: Sequence[str]) -> None:
                     icon=":material/hub:",
                     query_params=address.explore_params(ExploreView(hit.id, scope=view.scope)),
                 )
-    if len(result.hits) == view.limit:
-        text = f"{view.limit} more"
+    if len(result.hits) == view.limit < MAX_LIMIT:
+        text = f"{_MORE} more"
         st.button(text, key="more-hits", icon=":material/expand_more:", type="tertiary", on_click=_more)
 
 
@@ -152,7 +153,7 @@ def _pick(hit_id: str) -> None:
 
 def _more() -> None:
     view = address.search()
-    address.go_search(replace(view, limit=view.limit + 10))
+    address.go_search(replace(view, limit=min(MAX_LIMIT, view.limit + _MORE)))
     st.rerun(["hits", "evidence"])
 
 

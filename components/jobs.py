@@ -28,7 +28,7 @@ def started(pid: int) -> None:
 
 def draw(*, writable: bool) -> None:
     waiting = _STARTED in st.session_state or active()
-    st.fragment(_draw, run_every="1s" if waiting else None)(writable, waiting)
+    st.fragment(_draw, run_every=1 if waiting else None)(writable, waiting)
 
 
 @errors.shown()

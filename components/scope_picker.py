@@ -14,6 +14,7 @@ from components import address, cached, markup, wording
 
 _COLLECTIONS, _DOCUMENTS, _CONDITIONS, _AS_OF = "scope-collections", "scope-documents", "scope-where", "scope-as-of"
 _ADD, _KEY, _OPERATOR, _VALUE = "scope-add", "scope-key", "scope-operator", "scope-value"
+_MISSING = "scope-missing"  # a condition without a value was added
 
 
 def draw() -> None:
@@ -92,6 +93,8 @@ def _add_condition() -> None:
         st.selectbox("Key", cached.catalog().metadata_keys, key=_KEY, format_func=markup.plain)
         st.selectbox("Comparison", list(wording.OPERATORS), key=_OPERATOR, format_func=wording.OPERATORS.__getitem__)
         st.text_input("Value", key=_VALUE, help="With “is one of”, values are separated by commas.")
+        if st.session_state.pop(_MISSING, False):
+            st.html(markup.tag("p", "Give a value to compare with.", css="at-quiet"))
         st.form_submit_button("Add", on_click=_added)
 
 
@@ -116,10 +119,11 @@ def _now() -> None:
 
 
 def _added() -> None:
-    """A callback: one more condition; one that cannot be read is left in the form's place as a sentence."""
+    """A callback: one more condition, and the form is closed."""
     state = st.session_state
     key, operator, value = state.get(_KEY), state[_OPERATOR], state[_VALUE].strip()
     if not key or (not value and operator != "exists"):
+        state[_MISSING] = True
         return
     values: tuple[str, ...] = () if operator == "exists" else (value,)
     if operator == "in":

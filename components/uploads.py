@@ -15,6 +15,7 @@ from backend.errors import Malformed
 from components import cached, errors, jobs, markup
 
 _PREFIX = "attest-upload-"
+_TURN = "load-turn"  # how many loads this session has started
 _KEPT = "uploads"  # folder of the upload per process that loads it
 _OLD = 24 * 3600  # seconds after which an upload that nobody discarded is
 _PATH, _UPLOAD = "A path on this machine", "An upload"
@@ -34,7 +35,7 @@ def draw() -> None:
     )
     with st.form("load", border=False, clear_on_submit=False):
         if source == _UPLOAD:
-            st.file_uploader(f"A bundle as a .zip, up to {limit()} MB", type="zip", key="load-upload")
+            st.file_uploader(f"A bundle as a .zip, up to {limit()} MB", type="zip", key=_upload_key())
         else:
             st.text_input("A bundle: a folder, or a .zip of one", key="load-path", placeholder="/data/my-graph")
         with st.container(horizontal=True, gap="small"):
@@ -58,7 +59,7 @@ def discard(pid: int) -> None:
 def _submitted() -> None:
     """A callback: starts the load that the form asks for."""
     state = st.session_state
-    upload: UploadedFile | None = state.get("load-upload") if state.get("load-source") == _UPLOAD else None
+    upload: UploadedFile | None = state.get(_upload_key()) if state.get("load-source") == _UPLOAD else None
     if upload is not None:
         errors.guarded(_load_upload, upload)
     else:
@@ -88,9 +89,17 @@ def _load_upload(upload: UploadedFile) -> None:
 def _start(bundle: Path, name: str) -> int:
     state = st.session_state
     dataset, collection = state["load-dataset"].strip() or name, state["load-collection"].strip()
-    return cached.start_load(
-        bundle, dataset=dataset or None, collection=collection or None, replace=state["load-replace"]
-    )
+    replace: bool = state["load-replace"]
+    pid = cached.start_load(bundle, dataset=dataset or None, collection=collection or None, replace=replace)
+    state["load-path"] = state["load-dataset"] = state["load-collection"] = ""  # ready for the next one
+    state["load-replace"] = False
+    state[_TURN] = state.get(_TURN, 0) + 1
+    return pid
+
+
+def _upload_key() -> str:
+    """The key of the uploader, which is emptied by getting another one."""
+    return f"load-upload-{st.session_state.get(_TURN, 0)}"
 
 
 def _save(upload: UploadedFile, folder: Path) -> Path:

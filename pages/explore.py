@@ -10,6 +10,8 @@ from components.graph import Event, graph_view
 
 frame.through_app()
 
+_HEIGHT, _WAITING = "calc(100vh - 160px)", 480  # of the graph, and of what stands there until it is drawn
+
 view = address.explore()
 if not view.entity:
     st.html(markup.tag("p", "Nothing to explore yet.", css="at-nothing"))
@@ -37,15 +39,14 @@ def draw_picture(walk: WalkResult, view: ExploreView) -> None:
     chosen = view.edge or view.node or walk.start.id
     if view.shown == address.TABLE:
         edge_table.draw(walk, chosen, picked)
-    else:
-        graph_view(
-            walk,
-            selected=chosen,
-            key="graph",
-            height="calc(100vh - 160px)",
-            labels=cached.catalog().labels,
-            on_event=clicked,
-        )
+        return
+    with st.container(gap=None):
+        place = st.empty()  # always there, so that the graph keeps its place in the page
+        if "graph-memory" not in st.session_state:
+            place.skeleton(_WAITING)  # the first graph of a session may have to wait for its libraries
+        labels = cached.catalog().labels
+        graph_view(walk, selected=chosen, key="graph", height=_HEIGHT, labels=labels, on_event=clicked)
+        place.empty()
 
 
 @st.fragment(key="evidence")
@@ -80,6 +81,8 @@ left, right = st.columns([2, 1], gap="small")
 with left, st.container(gap="xsmall"):
     name_line(walk)
     bounds.draw(walk, view)
-    draw_picture(walk, view)
+    picture = st.container(gap=None)
 with right, st.container(key="pane-explore", border=True, gap="small"):
     draw_evidence(walk)
+with picture:
+    draw_picture(walk, view)

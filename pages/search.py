@@ -59,7 +59,7 @@ def draw_evidence() -> None:
     evidence.draw_hit(hit, view.scope)
 
 
-@st.fragment(run_every="1s")
+@st.fragment(run_every=1)
 def wait_for_meaning() -> None:
     if not cached.encoder_coming():
         st.rerun()
@@ -73,7 +73,7 @@ with left, st.container(key="search"):
             "Search for an entity",
             key=address.TEXT,
             type="search",
-            live="200ms",
+            live=True,  # after a quarter of a second; for a text like "200ms" Streamlit imports pandas, which takes one
             bind="query-params",
             placeholder="A name, an alias, or what it is",
             icon=":material/search:",

@@ -135,6 +135,7 @@ class Truth:
         self.now: float = _instant((now or datetime.now(UTC)).isoformat()) or 0
         self.documents: dict[str, StoredDocument] = {}
         self.entities: dict[str, Entity] = {}
+        self.datasets: set[str] = set()
         self.retired: set[str] = set()  # entities that a load with --replace did not name
         self.relations: dict[str, Relation] = {}
         self.passage_ids: dict[tuple[str, int, str], str] = {}
@@ -163,6 +164,7 @@ class Truth:
         }
 
     def _load(self, load: Load, moment: float) -> None:
+        self.datasets.add(load.dataset)
         known = self._known_entities(load)
         relations = self._relation_rows(load)
         for row in load.entities:
@@ -258,6 +260,7 @@ class Truth:
     # "removes, with everything that only they held"
     def _remove(self, removal: Removal) -> None:
         if removal.document is None:
+            self.datasets.discard(removal.dataset)
             gone = {d.id for d in self.documents.values() if d.dataset == removal.dataset}
             self.documents = {key: d for key, d in self.documents.items() if key not in gone}
             self._drop(
@@ -551,7 +554,7 @@ class Seen:
 
     def edge_evidence(self, edge_id: str, limit: int) -> Evidence:
         for edge in self.edges:
-            if edge.id == edge_id and edge.kept:
+            if edge.id == edge_id:
                 return self.support_of_edge(edge, limit)
         return Evidence()
 
@@ -858,9 +861,8 @@ def search(truth: Truth, query: EntityQuery, encoder: Encoder | None = None) -> 
 
 def dataset_counts(truth: Truth, scope: Scope) -> tuple[DatasetCounts, ...]:
     seen = Seen(truth, scope)
-    datasets = {thing.dataset for things in (truth.documents, truth.entities) for thing in things.values()}
     counts = []
-    for name in sorted(datasets):
+    for name in sorted(truth.datasets):
         passages = [p for p in seen.visible if truth.documents[p.key[0]].dataset == name]
         entities = [e for e in truth.entities.values() if e.dataset == name and e.id not in truth.retired]
         relations = [

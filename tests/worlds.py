@@ -9,6 +9,7 @@ comes last is held there while the questions are asked.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -303,7 +304,7 @@ class ExactIndex:
     def nearest(self, collection: str, vector: Any, *, limit: int, labels: Sequence[str] = ()) -> list[Neighbour]:
         self.reads += 1
         if collection not in self._rows:
-            raise IndexNotReady(f"There is no collection {collection}.")
+            raise IndexNotReady(f"There is no collection {collection}.", hint="Run `attest index`.")
         found = [
             Neighbour(row_id, cosine(vector, stored))
             for row_id, (label, stored) in self._rows[collection].items()
@@ -441,16 +442,16 @@ def outcome(ask: Callable[..., Any], *arguments: Any) -> Any:
     return replace(result, timings_ms={}) if hasattr(result, "timings_ms") else result
 
 
-def differences(got: Any, expected: Any, place: str = "result") -> list[str]:
+def differences(got: Any, expected: Any, where: str = "result") -> list[str]:
     """Every place where two results differ, so that a failure can be read."""
     if type(got) is type(expected) and is_dataclass(got):
         names = [field.name for field in fields(got)]
-        return [d for n in names for d in differences(getattr(got, n), getattr(expected, n), f"{place}.{n}")]
+        return [d for n in names for d in differences(getattr(got, n), getattr(expected, n), f"{where}.{n}")]
     if isinstance(got, tuple) and isinstance(expected, tuple) and len(got) == len(expected):
         return [
-            d for n, (a, b) in enumerate(zip(got, expected, strict=True)) for d in differences(a, b, f"{place}[{n}]")
+            d for n, (a, b) in enumerate(zip(got, expected, strict=True)) for d in differences(a, b, f"{where}[{n}]")
         ]
-    return [] if got == expected else [f"{place}: got {got!r}, expected {expected!r}"]
+    return [] if got == expected else [f"{where}: got {got!r}, expected {expected!r}"]
 
 
 # --- making a failure small ------------------------------------------------------------------------------------------
@@ -470,9 +471,10 @@ def check(world: World, query: Q, found: list[str], failing: Failing[Q]) -> None
 
     def differ(smaller: World, asked: Q) -> list[str]:
         try:
-            return failing(smaller, asked)
+            now = failing(smaller, asked)
         except Exception:  # noqa: BLE001 - a world that lacks what others refer to
             return []
+        return now if place(found[0]) in map(place, now) else []
 
     shrinking = True
     while shrinking:
@@ -483,6 +485,11 @@ def check(world: World, query: Q, found: list[str], failing: Failing[Q]) -> None
                 break
     steps = "\n".join(f"  {step}" for step in world)
     pytest.fail("\n".join(["the backend and the oracle differ", *found, f"{query}", steps]), pytrace=False)
+
+
+def place(difference: str) -> str:
+    """Which field differs, whichever hit, node or edge it is of; it tells one fault from another."""
+    return re.sub(r"\[\d+\]", "", difference.partition(":")[0])
 
 
 def _smaller(world: World, query: Q) -> Iterator[tuple[World, Q]]:

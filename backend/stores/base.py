@@ -86,7 +86,7 @@ class StoredEdge(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EdgeRead:
-    """Edges that were read around some entities; `edges` are those that the scope keeps, in no order, `read` counts all."""
+    """Edges that were read around some entities: those that the scope keeps, in no order; `read` counts all."""
 
     edges: tuple[StoredEdge, ...]
     read: int

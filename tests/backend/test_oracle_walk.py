@@ -69,7 +69,8 @@ def beside_differences(explorer: Explorer, truth: Truth, scope: Scope) -> Iterat
             yield from differences(got, seen.edge_evidence(edge.id, limit), "edge_evidence")
     for entity in truth.entities:
         yield from differences(outcome(explorer.entity, entity, scope), outcome(seen.entity, entity), "entity")
-        yield from differences(explorer.relation_types(entity, scope), seen.relation_types(entity), "relation_types")
+        types = explorer.relation_types(entity, scope)
+        yield from differences(types, seen.relation_types(entity) if entity in seen.entities else (), "relation_types")
         got = explorer.entity_evidence(entity, scope, 2)
         yield from differences(got, seen.support_of_entity(entity, "", 2), "entity_evidence")
         for other in truth.entities:

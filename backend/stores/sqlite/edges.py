@@ -29,9 +29,8 @@ class EdgeReads:
         rows = self.connection.read(
             f"""WITH {_near(relation_types)},
                 first_read AS MATERIALIZED (
-                    SELECT edge, row_number() OVER (ORDER BY {_STORED_ORDER}) AS place FROM near GROUP BY edge
-                    ORDER BY place LIMIT :limit + 1
-                ), wanted AS MATERIALIZED (SELECT edge FROM first_read WHERE place <= :limit)
+                    SELECT edge, {_STORED_ORDER} FROM near GROUP BY edge ORDER BY {_STORED_ORDER} LIMIT :limit + 1
+                ), wanted AS MATERIALIZED (SELECT edge FROM first_read ORDER BY {_STORED_ORDER} LIMIT :limit)
                 {_ends_and_edges(visible)}
                 UNION ALL SELECT 'read', count(*), 0, 0, 0, 0, 0, 0, 0 FROM first_read""",
             {
@@ -182,7 +181,7 @@ def _asked(relation_types: Sequence[str]) -> str:
 
 
 def _ends_and_edges(visible: Visibility) -> str:
-    """The ends of the edges in `wanted` that are in scope, each once, and then these edges with their visible support."""
+    """The ends of the edges in `wanted` that are in scope, each once, and then the edges with their support."""
     ends = f"""SELECT 'end', n.id, n.uuid, n.source_id, ds.name, n.name, l.name, {visible.entity_supported("n.id")}, 0
         FROM (
             SELECT e.source AS id FROM wanted w CROSS JOIN edge e ON e.id = w.edge
