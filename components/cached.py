@@ -59,22 +59,23 @@ def forget() -> None:
 @st.cache_resource(show_spinner=False)
 def _warming() -> threading.Thread:
     """The thread that loads the encoder, started once, when the first page is in the browser; nothing waits for it."""
-    thread = threading.Timer(_HEAD_START, _load_encoder)
+    thread = threading.Timer(_HEAD_START, _load_encoder, (explorer(),))
     thread.daemon = True
     thread.start()
     return thread
 
 
-def _load_encoder() -> None:
-    """Loads the encoder, and takes its libraries out of the garbage collection that Streamlit runs after every click."""
-    explorer().warm()
+def _load_encoder(opened: Explorer) -> None:
+    """Loads the encoder, and spares its libraries the garbage collection that Streamlit runs after every click."""
+    opened.warm()
     gc.collect()
-    gc.freeze()  # a million objects that stay: looking through them each time takes a third of a second
+    gc.freeze()  # half a million objects that stay: looking through them each time takes a third of a second
 
 
 def warm_up() -> None:
     """Begins to load the encoder, if that has not begun; called when a page is drawn."""
-    _warming()
+    if not encoder_ready():
+        _warming()
 
 
 def encoder_ready() -> bool:
