@@ -7,8 +7,8 @@ frozen and shared, never copied.
 from __future__ import annotations
 
 import gc
-import os
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -28,21 +28,28 @@ from backend.models import (
     WalkQuery,
     WalkResult,
 )
-from backend.settings import Settings
+from backend.settings import Settings, read_settings
 from backend.status import StatusReport
 
 _MANY, _FEW = 500, 50  # answers kept
 _HEAD_START = 0.5  # seconds; importing the encoder's libraries would hold up what the first page still fetches
 
 
-@st.cache_resource(show_spinner=False)
-def settings() -> Settings:
-    return Settings.from_environment(os.environ)
+class _Opening:
+    """How the explorer is opened; one for the whole server."""
+
+    with_settings: Callable[[Settings], Explorer] = staticmethod(open_explorer)
+
+
+def open_with(opener: Callable[[Settings], Explorer]) -> None:
+    """Opens the explorer in another way from now on, for a program that brings stores or an encoder of its own."""
+    _Opening.with_settings = staticmethod(opener)
+    st.cache_resource.clear()
 
 
 @st.cache_resource(show_spinner=False, on_release=lambda kept: kept.close())
 def explorer() -> Explorer:
-    return open_explorer(settings())
+    return _Opening.with_settings(read_settings())
 
 
 @st.cache_resource(show_spinner=False, max_entries=1, ttl=timedelta(seconds=1))
@@ -182,7 +189,7 @@ def _status(version: str) -> StatusReport:
 
 
 def writable() -> bool:
-    return not settings().read_only
+    return not explorer().settings.read_only
 
 
 def start_load(path: Path, *, dataset: str | None, collection: str | None, replace: bool) -> int:

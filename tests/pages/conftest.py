@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from backend.explorer import Explorer
+from backend.explorer import Explorer, open_explorer
 from backend.settings import Settings
 from components import cached
 from tests.bundles import write_bundle
+from tests.worlds import ExactIndex
 
 APP = Path(__file__).parents[2] / "app.py"
 PAGES = {"search": "pages/search.py", "explore": "pages/explore.py", "data": "pages/data.py"}
@@ -90,13 +90,12 @@ class Visitor:
 
 
 @pytest.fixture
-def served(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Explorer]:
+def served(explorer: Explorer) -> Iterator[Explorer]:
     """The empty store, with its encoder loaded, as the one that the pages open."""
     explorer.warm()
-    st.cache_resource.clear()
-    monkeypatch.setattr(cached, "open_explorer", lambda settings: explorer)
+    cached.open_with(lambda settings: explorer)
     yield explorer
-    st.cache_resource.clear()
+    cached.open_with(open_explorer)
 
 
 @pytest.fixture
@@ -142,11 +141,8 @@ def visitor() -> Visitor:
 
 
 @pytest.fixture
-def read_only(world: Explorer, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+def read_only(world: Explorer, index: ExactIndex) -> Callable[[], None]:
     """Makes the server one that may only read."""
-
-    def make() -> None:
-        settings = Settings(home=world.settings.home, read_only=True)
-        monkeypatch.setattr(cached, "settings", lambda: settings)
-
-    return make
+    settings = Settings(home=world.settings.home, read_only=True)
+    reader = Explorer(world.store, index=lambda: index, encoder=world.encoder, settings=settings)
+    return lambda: cached.open_with(lambda _: reader)

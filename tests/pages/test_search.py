@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-import streamlit as st
 
 from backend.explorer import Explorer
 from backend.vectors.base import Vectors
@@ -135,13 +134,10 @@ class SlowEncoder(LettersEncoder):
         return super().encode(texts)
 
 
-def test_names_are_searched_while_the_encoder_loads(
-    world: Explorer, visitor: Visitor, index: ExactIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_are_searched_while_the_encoder_loads(world: Explorer, visitor: Visitor, index: ExactIndex) -> None:
     encoder = SlowEncoder()
     still_loading = Explorer(world.store, index=lambda: index, encoder=lambda: encoder, settings=world.settings)
-    monkeypatch.setattr(cached, "open_explorer", lambda settings: still_loading)
-    st.cache_resource.clear()
+    cached.open_with(lambda settings: still_loading)
     visitor.open("search", q="petrel")
     assert "Meaning is still loading" in visitor.words
     assert "exact name, 1st · 3 passages" in visitor.words
