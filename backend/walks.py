@@ -6,7 +6,6 @@ hidden, the evidence. One more where the request names collections, documents or
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from backend.errors import Malformed, Unavailable
@@ -91,16 +90,23 @@ def walk(view: GraphView, query: WalkQuery) -> WalkResult:
     with watch.step("edges"):
         _follow(view, reached, scope)
     with watch.step("hidden"):
+        last = max(step for _, step in reached.nodes.values())
         hidden = view.hidden_edges(
-            list(reached.nodes), query.relation_types, list(reached.edges), query.max_candidates, scope
+            list(reached.nodes),
+            query.relation_types,
+            list(reached.edges),
+            query.max_candidates,
+            scope,
+            among=reached.reached_in(last),
         )
     with watch.step("evidence"):
         stated = [edge.id for edge in reached.edges.values() if edge.stated]
         support = view.edge_support(stated, query.support_limit, scope) if stated else {}
     nodes = tuple(
-        _node(end, step, hidden.get(entity_id, Hidden(0, True))) for entity_id, (end, step) in reached.nodes.items()
+        _node(end, step, hidden.around.get(entity_id, Hidden(0, True)))
+        for entity_id, (end, step) in reached.nodes.items()
     )
-    _note_unfollowed(reached, nodes)
+    _note_unfollowed(reached, last, hidden.distinct)
     cuts = tuple(sorted(reached.cuts, key=lambda cut: (BOUNDS.index(cut.bound), cut.step or 0)))
     return WalkResult(
         query=query,
@@ -153,17 +159,13 @@ def _follow(view: GraphView, reached: _Walk, scope: ResolvedScope) -> None:
         reached.take_step(view.edges_around(frontier, query.relation_types, query.max_candidates, scope), step)
 
 
-def _note_unfollowed(reached: _Walk, nodes: Sequence[WalkNode]) -> None:
-    """Names the depth bound, and the edge bound where it ended the walk before its last step."""
+def _note_unfollowed(reached: _Walk, last: int, beyond: int) -> None:
+    """Names the bound that kept the walk from the edges beyond its last step: the depth, or the edges that ended it."""
     query = reached.query
-    beyond = sum(node.hidden_relations.count for node in nodes if node.step == query.depth)
-    if beyond:
+    if beyond and last == query.depth:
         reached.cuts.append(Cut("depth", query.depth, query.depth, missing=beyond))
-    last = max(node.step for node in nodes)
-    if reached.ended and last < query.depth and not any(cut.bound == "edge" for cut in reached.cuts):
-        waiting = sum(node.hidden_relations.count for node in nodes if node.step == last)
-        if waiting:
-            reached.cuts.append(Cut("edge", query.max_edges, last + 1, missing=waiting))
+    elif beyond and reached.ended and not any(cut.bound == "edge" for cut in reached.cuts):
+        reached.cuts.append(Cut("edge", query.max_edges, last + 1, missing=beyond))
 
 
 def _strength(edge: StoredEdge) -> tuple[bool, int, int, str, str, str, str]:

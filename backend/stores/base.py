@@ -94,6 +94,14 @@ class EdgeRead:
 
 
 @dataclass(frozen=True, slots=True)
+class HiddenEdges:
+    """What is not shown around each entity, and how many distinct edges that is around those asked for (at least)."""
+
+    around: Mapping[str, Hidden]
+    distinct: int
+
+
+@dataclass(frozen=True, slots=True)
 class CurrentVersion:
     """The latest version of a document as a load compares with it."""
 
@@ -230,7 +238,9 @@ class GraphView(Protocol):
         shown: Sequence[str],
         limit: int,
         scope: ResolvedScope,
-    ) -> dict[str, Hidden]:
+        *,
+        among: Sequence[str],
+    ) -> HiddenEdges:
         """Per entity how many of its first `limit` edges in stored order the scope keeps and `shown` lacks."""
 
     def relation_types(self, entity_id: str, limit: int, scope: ResolvedScope) -> tuple[RelationType, ...]:

@@ -137,8 +137,8 @@ def _fold_edges(visible: Visibility) -> tuple[str, ...]:
             AND NOT EXISTS (SELECT 1 FROM relation r WHERE r.edge = edge.id)
             AND NOT EXISTS (SELECT 1 FROM support s WHERE s.edge = edge.id)""",
         *(
-            f"""INSERT INTO adjacency (entity, type, edge, less_documents, less_passages, uuid, kept)
-                SELECT e.{end}, e.type, e.id, -e.documents, -e.passages, e.uuid,
+            f"""INSERT INTO adjacency (entity, other, type, edge, less_documents, less_passages, uuid, kept)
+                SELECT e.{end}, e.{other}, e.type, e.id, -e.documents, -e.passages, e.uuid,
                     (e.unstated > 0 OR e.stated > 0) AND (SELECT known FROM entity WHERE id = e.{other})
                 FROM edge e WHERE e.id IN (SELECT id FROM touched_edge) AND e.source <> e.target ORDER BY e.{end}"""
             for end, other in (("source", "target"), ("target", "source"))

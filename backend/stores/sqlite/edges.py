@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from backend.models import Counts, Evidence, Hidden, RelationType, Status
 from backend.scope import ResolvedScope
-from backend.stores.base import EdgeRead, End, StoredEdge
+from backend.stores.base import EdgeRead, End, HiddenEdges, StoredEdge
 from backend.stores.sqlite.driver import Connection, Row
 from backend.stores.sqlite.rows import PASSAGE_COLUMNS, PASSAGE_JOINS, READING_ORDER, result_evidence
 from backend.stores.sqlite.visibility import Visibility
@@ -83,29 +83,37 @@ class EdgeReads:
         shown: Sequence[str],
         limit: int,
         scope: ResolvedScope,
-    ) -> dict[str, Hidden]:
+        *,
+        among: Sequence[str],
+    ) -> HiddenEdges:
         visible = Visibility(scope, self.settled)
         first = f"""SELECT * FROM adjacency b WHERE b.entity = f.id {_asked(relation_types)}
             ORDER BY {_STORED_ORDER} LIMIT :limit"""
         edge = "" if visible.is_stored else "JOIN edge e ON e.id = near.edge"
+        hidden = f"""SELECT count(*) FROM ({first}) near {edge}
+            WHERE {visible.edge_kept("near")} AND near.edge NOT IN (SELECT id FROM shown)"""
         rows = self.connection.read(
             f"""WITH shown AS MATERIALIZED (
                     SELECT id FROM edge WHERE uuid IN (SELECT value FROM json_each(:shown))
+                ), among AS MATERIALIZED (
+                    SELECT id FROM entity WHERE uuid IN (SELECT value FROM json_each(:among))
                 )
-                SELECT f.uuid, (
-                    SELECT count(*) FROM ({first}) near {edge}
-                    WHERE {visible.edge_kept("near")} AND near.edge NOT IN (SELECT id FROM shown)
-                ) AS hidden, (SELECT count(*) FROM ({first} + 1)) <= :limit AS exact
+                SELECT f.uuid, ({hidden}) AS hidden, (SELECT count(*) FROM ({first} + 1)) <= :limit AS exact,
+                    f.id IN (SELECT id FROM among) AS is_among, CASE WHEN f.id IN (SELECT id FROM among)
+                        THEN ({hidden} AND near.other IN (SELECT id FROM among)) ELSE 0 END AS mutual
                 FROM entity f WHERE f.uuid IN (SELECT value FROM json_each(:ids))""",
             {
                 **visible.parameters,
                 "ids": json.dumps(entity_ids),
                 "types": json.dumps(relation_types),
                 "shown": json.dumps(shown),
+                "among": json.dumps(among),
                 "limit": limit,
             },
         )
-        return {row["uuid"]: Hidden(row["hidden"], bool(row["exact"])) for row in rows}
+        # An edge between two of them was counted at both of its ends.
+        distinct = sum(row["hidden"] for row in rows if row["is_among"]) - sum(row["mutual"] for row in rows) // 2
+        return HiddenEdges({row["uuid"]: Hidden(row["hidden"], bool(row["exact"])) for row in rows}, distinct)
 
     def relation_types(self, entity_id: str, limit: int, scope: ResolvedScope) -> tuple[RelationType, ...]:
         visible = Visibility(scope, self.settled)
@@ -154,7 +162,7 @@ def _near(relation_types: Sequence[str]) -> str:
         return f"""frontier AS MATERIALIZED (
                 SELECT id AS entity, uuid FROM entity WHERE uuid IN (SELECT value FROM json_each(:ids))
             ), near AS MATERIALIZED (
-                SELECT a.entity, a.edge, a.less_documents, a.less_passages, a.uuid, a.kept
+                SELECT a.entity, a.edge, a.less_documents, a.less_passages, a.uuid, a.other, a.kept
                 FROM frontier f CROSS JOIN adjacency a ON a.id IN (
                     SELECT b.id FROM adjacency b WHERE b.entity = f.entity ORDER BY {_STORED_ORDER} LIMIT :limit + 1
                 )
@@ -164,7 +172,7 @@ def _near(relation_types: Sequence[str]) -> str:
         ), asked AS MATERIALIZED (
             SELECT id AS type FROM relation_type WHERE name IN (SELECT value FROM json_each(:types))
         ), near AS MATERIALIZED (
-            SELECT a.entity, a.edge, a.less_documents, a.less_passages, a.uuid, a.kept
+            SELECT a.entity, a.edge, a.less_documents, a.less_passages, a.uuid, a.other, a.kept
             FROM frontier f CROSS JOIN asked t CROSS JOIN adjacency a ON a.id IN (
                 SELECT b.id FROM adjacency b WHERE b.entity = f.entity AND b.type = t.type
                 ORDER BY {_STORED_ORDER} LIMIT :limit + 1

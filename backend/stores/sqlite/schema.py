@@ -5,7 +5,7 @@ a version is current from `valid_from` until `valid_to` (microseconds since 1970
 keeps right. The tables below `derived` are computed from those above them in the commit that changes these.
 """
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 # The ends of time, for versions that are valid from the beginning or not superseded.
 BEGINNING, ENDLESS = -(2**63), 2**63 - 1
@@ -114,11 +114,12 @@ CREATE INDEX appearance_version ON appearance (version);
 -- without filters sees once every validity has begun: the versions whose `valid_to` is endless. Nearly every question
 -- is of that kind, and a hub would otherwise be judged edge by edge each time.
 CREATE TABLE adjacency (
-    id INTEGER PRIMARY KEY, entity INTEGER NOT NULL, type INTEGER NOT NULL, edge INTEGER NOT NULL,
-    less_documents INTEGER NOT NULL, less_passages INTEGER NOT NULL, uuid TEXT NOT NULL, kept INTEGER NOT NULL
+    id INTEGER PRIMARY KEY, entity INTEGER NOT NULL, other INTEGER NOT NULL, type INTEGER NOT NULL,
+    edge INTEGER NOT NULL, less_documents INTEGER NOT NULL, less_passages INTEGER NOT NULL, uuid TEXT NOT NULL,
+    kept INTEGER NOT NULL
 );
-CREATE INDEX adjacency_order ON adjacency (entity, less_documents, less_passages, uuid, edge, kept);
-CREATE INDEX adjacency_type ON adjacency (entity, type, less_documents, less_passages, uuid, edge, kept);
+CREATE INDEX adjacency_order ON adjacency (entity, less_documents, less_passages, uuid, edge, other, kept);
+CREATE INDEX adjacency_type ON adjacency (entity, type, less_documents, less_passages, uuid, edge, other, kept);
 CREATE INDEX adjacency_edge ON adjacency (edge);
 
 -- derived: whole names and aliases, folded and hashed, for exact matches whatever their length

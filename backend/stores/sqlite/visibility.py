@@ -74,12 +74,11 @@ class Visibility:
         """
         if self.is_stored:
             return f"{near}.kept"
-        other = f"CASE WHEN e.source = {near}.entity THEN e.target ELSE e.source END"
         stated = (
             f"EXISTS (SELECT 1 FROM support s CROSS JOIN version c ON c.id = s.version "
             f"WHERE s.edge = e.id AND {self.current('c')})"
         )
-        return f"((e.unstated > 0 OR {stated}) AND {self.entity_known(f'({other})')})"
+        return f"((e.unstated > 0 OR {stated}) AND {self.entity_known(f'{near}.other')})"
 
     def edge_support(self, wanted: str) -> str:
         """A query of `edge, stated, passages, documents` for the edges of `wanted` that visible passages state."""
