@@ -31,8 +31,8 @@ SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
 PROVIDED_BY_CI = ("browser", "encoder")
 
-# A world takes as long as its loads; a machine may be busy. In CI the same examples run every time. `worlds.check` makes
-# failures small, faster than Hypothesis could.
+# A world takes as long as its loads; a machine may be busy. In CI the same examples run every time. `worlds.check`
+# makes failures small, faster than Hypothesis could.
 settings.register_profile(
     "attest",
     deadline=None,

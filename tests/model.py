@@ -1,8 +1,8 @@
 """The oracle: what Attest must answer, worked out from the bundles by loops over plain lists.
 
-Written from ../shared/design.md and from nothing else; each part names the section that it spells out, so that the two
-can be read side by side. Nothing here is fast. A `Truth` is what the committed loads of a world add up to, and `Seen` is
-a truth through one scope; `walk` and `search` build the very results that the backend must return, times aside.
+Written from ../shared/design.md; each part names the section that it spells out, so that the two can be read side by
+side. Nothing here is fast. A `Truth` is what the committed loads of a world add up to, and `Seen` is a truth through
+one scope; `walk` and `search` build the very results that the backend must return, times aside.
 
 The ids of passages depend on a hash that only the loader knows, so a truth is told them (`passage_ids`).
 """
@@ -217,7 +217,9 @@ class Truth:
         passages = self._passages(load, stored, number)
         for passage in passages:
             passage.mentions = _mentions(load.dataset, mentions, passage.row)
-            passage.relations = {key for key, relation in relations if passage.row["id"] in relation.get("passage_ids", ())}
+            passage.relations = {
+                key for key, relation in relations if passage.row["id"] in relation.get("passage_ids", ())
+            }
         # "a document without a collection belongs to the one given by `--collection`, else to the one named like its
         # dataset"
         fields = {**row, "collection": row.get("collection") or load.collection or load.dataset}
@@ -231,8 +233,8 @@ class Truth:
         # "a document whose content is the same is left alone"
         if latest is not None and latest.content == content and latest.ended == NEVER:
             return document_id
-        # 2.1: "A first version without `valid_from` is valid from the beginning." 7: "valid from its `valid_from` or the
-        # load's time"
+        # 2.1: "A first version without `valid_from` is valid from the beginning." 7: "valid from its `valid_from` or
+        # the load's time"
         given = row.get("valid_from")
         valid_from = (ALWAYS if latest is None else moment) if given is None else _instant(given)
         assert valid_from is not None
@@ -673,11 +675,7 @@ def walk(truth: Truth, query: WalkQuery) -> WalkResult:
         if left_out["edge"]:
             break
 
-    nodes = []
-    for entity, step in reached.items():
-        hidden = seen.hidden(entity, set(shown), query.relation_types, query.max_candidates)
-        of = truth.entities[entity]
-        nodes.append(WalkNode(of.id, of.source_id, of.dataset, of.name, of.label, step, seen.status(entity), hidden))
+    nodes = [_node(seen, query, entity, step, set(shown)) for entity, step in reached.items()]
     # "depth: named when an entity of the last step has an edge (of the kinds kept by 3) that is not shown"
     unfollowed = sum(node.hidden_relations.count for node in nodes if node.step == query.depth)
     if unfollowed:
@@ -693,6 +691,12 @@ def walk(truth: Truth, query: WalkQuery) -> WalkResult:
         cuts=tuple(cuts),
         timings_ms={},
     )
+
+
+def _node(seen: Seen, query: WalkQuery, entity: str, step: int, shown: set[str]) -> WalkNode:
+    of = seen.truth.entities[entity]
+    hidden = seen.hidden(entity, shown, query.relation_types, query.max_candidates)
+    return WalkNode(of.id, of.source_id, of.dataset, of.name, of.label, step, seen.status(entity), hidden)
 
 
 # --- entity search (section 2.2) -------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
 """The world small enough to remember: eight entities, ten relations, three documents, two versions of one.
 
-Ida Berg keeps the North Light and writes letters. The Petrel and the Gannet are ships; the harbour register said of the
-Gannet that Old Salvage owns it, until a new version of the register said that Skerry Line does. So Old Salvage has become
-unsupported, and the relation that only the first register stated is dropped. Tomás commands the Petrel, on the word of
-two documents; that Ida knows him nobody wrote down. 神戸港 (Kobe) is where the Petrel calls.
+Ida Berg keeps the North Light and writes letters. The Petrel and the Gannet are ships; the harbour register said of
+the Gannet that Old Salvage owns it, until a new version of the register said that Skerry Line does. So Old Salvage has
+become unsupported, and the relation that only the first register stated is dropped. Tomás commands the Petrel, on the
+word of two documents; that Ida knows him nobody wrote down. 神戸港 (Kobe) is where the Petrel calls.
 
     salvage --MERGED_INTO--> line --OWNS--> petrel, gannet      ida --KEEPS--> light --NEAR--> kobe
     petrel --CALLS_AT--> kobe     tomas --COMMANDS--> petrel    ida --KNOWS--> tomas

@@ -1,9 +1,9 @@
 """Random small worlds, and the way from a world to a store.
 
-A world is a list of loads and removals over one or two datasets whose source ids are the same on purpose. Words, titles,
-dates and metadata come from short lists, so that names collide, titles tie and conditions hit. `opened` writes each load
-as a bundle and runs the real loader over it; a load that never commits is aborted just before its commit, and one that
-comes last is held there while the questions are asked.
+A world is a list of loads and removals over one or two datasets whose source ids are the same on purpose. Words,
+titles, dates and metadata come from short lists, so that names collide, titles tie and conditions hit. `opened` writes
+each load as a bundle and runs the real loader over it; a load that never commits is aborted just before its commit, and
+one that comes last is held there while the questions are asked.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import MISSING, fields, is_dataclass, replace
 from pathlib import Path
+from time import monotonic
 from typing import Any, TypeVar
 
 import pytest
@@ -458,6 +459,7 @@ def differences(got: Any, expected: Any, where: str = "result") -> list[str]:
 
 Q = TypeVar("Q", WalkQuery, EntityQuery, Scope)
 Failing = Callable[[World, Q], list[str]]
+SECONDS_TO_SHRINK = 90
 KINDS = ("relations", "mentions", "passages", "documents", "entities")
 
 
@@ -476,8 +478,9 @@ def check(world: World, query: Q, found: list[str], failing: Failing[Q]) -> None
             return []
         return now if place(found[0]) in map(place, now) else []
 
+    until = monotonic() + SECONDS_TO_SHRINK
     shrinking = True
-    while shrinking:
+    while shrinking and monotonic() < until:
         shrinking = False
         for smaller, asked in _smaller(world, query):
             if now := differ(smaller, asked):
@@ -518,7 +521,11 @@ def _less(load: Load) -> Iterator[Load]:
                     rows = list(getattr(load, kind))
                     rows[n] = {name: value for name, value in row.items() if name != key}
                     yield replace(load, **{kind: rows})
-    yield from (replace(load, **{flag: plain}) for flag, plain in (("collection", None), ("replace", False)) if getattr(load, flag))
+    yield from (
+        replace(load, **{flag: plain})
+        for flag, plain in (("collection", None), ("replace", False))
+        if getattr(load, flag)
+    )
 
 
 def _plainer(query: Q) -> Iterator[Q]:

@@ -332,6 +332,9 @@ class SqliteWriter:
     def _put_version(self, row: NewVersion) -> None:
         document = self._connection.value("SELECT id FROM document WHERE uuid = ?", (row.document_id,))
         begins = BEGINNING if row.valid_from is None else row.valid_from
+        # A document that was retired comes back after that, whatever its new version says of the time before.
+        ended = self._connection.value("SELECT max(at) FROM ending WHERE document = ?", (document,))
+        begins = begins if ended is None else max(begins, ended + 1)
         self._connection.run(
             """INSERT INTO version (document, number, key, content, title, collection, date, author, url,
                     declared_from, metadata, valid_from, valid_to)
@@ -362,7 +365,6 @@ class SqliteWriter:
                 for key, value in document_values({"title": row.title, **fields}, row.metadata)
             ],
         )
-        self._connection.run("DELETE FROM ending WHERE document = ? AND at >= ?", (document, begins))
         derived.touch_version(self._connection, version)
 
     def _version(self, key: str) -> int:
