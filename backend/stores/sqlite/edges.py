@@ -87,20 +87,24 @@ class EdgeReads:
         among: Sequence[str],
     ) -> HiddenEdges:
         visible = Visibility(scope, self.settled)
-        first = f"""SELECT * FROM adjacency b WHERE b.entity = f.id {_asked(relation_types)}
+        first = f"""FROM adjacency b WHERE b.entity = f.id {_asked(relation_types)}
             ORDER BY {_STORED_ORDER} LIMIT :limit"""
         edge = "" if visible.is_stored else "JOIN edge e ON e.id = near.edge"
-        hidden = f"""SELECT count(*) FROM ({first}) near {edge}
-            WHERE {visible.edge_kept("near")} AND near.edge NOT IN (SELECT id FROM shown)"""
+        hidden = f"{visible.edge_kept('near')} AND near.edge NOT IN (SELECT id FROM shown)"
+        # An edge between two of `among` is counted at both of its ends.
         rows = self.connection.read(
             f"""WITH shown AS MATERIALIZED (
                     SELECT id FROM edge WHERE uuid IN (SELECT value FROM json_each(:shown))
                 ), among AS MATERIALIZED (
                     SELECT id FROM entity WHERE uuid IN (SELECT value FROM json_each(:among))
                 )
-                SELECT f.uuid, ({hidden}) AS hidden, (SELECT count(*) FROM ({first} + 1)) <= :limit AS exact,
-                    f.id IN (SELECT id FROM among) AS is_among, CASE WHEN f.id IN (SELECT id FROM among)
-                        THEN ({hidden} AND near.other IN (SELECT id FROM among)) ELSE 0 END AS mutual
+                SELECT f.uuid, f.id IN (SELECT id FROM among) AS is_among,
+                    (SELECT count(*) FROM (SELECT * {first}) near {edge} WHERE {hidden}) AS hidden,
+                    (SELECT count(*) FROM (SELECT 1 {first} + 1)) <= :limit AS exact, (
+                        SELECT count(*) - count(DISTINCT near.edge)
+                        FROM among f CROSS JOIN adjacency near ON near.id IN (SELECT b.id {first}) {edge}
+                        WHERE near.other IN (SELECT id FROM among) AND {hidden}
+                    ) AS twice
                 FROM entity f WHERE f.uuid IN (SELECT value FROM json_each(:ids))""",
             {
                 **visible.parameters,
@@ -111,8 +115,9 @@ class EdgeReads:
                 "limit": limit,
             },
         )
-        # An edge between two of them was counted at both of its ends.
-        distinct = sum(row["hidden"] for row in rows if row["is_among"]) - sum(row["mutual"] for row in rows) // 2
+        distinct = sum(row["hidden"] for row in rows if row["is_among"]) - max(
+            (row["twice"] for row in rows), default=0
+        )
         return HiddenEdges({row["uuid"]: Hidden(row["hidden"], bool(row["exact"])) for row in rows}, distinct)
 
     def relation_types(self, entity_id: str, limit: int, scope: ResolvedScope) -> tuple[RelationType, ...]:
