@@ -35,7 +35,7 @@ from backend.models import (
     WalkQuery,
     WalkResult,
 )
-from backend.names import check_names
+from backend.names import asked_names, check_names
 from backend.scope import ResolvedScope, resolve
 from backend.search import search
 from backend.settings import Settings
@@ -336,7 +336,7 @@ def open_explorer(settings: Settings) -> Explorer:
 
 def _checked(view: GraphView, scope: Scope) -> ResolvedScope:
     resolved = resolve(scope)
-    check_names(view, scope)
+    check_names(view, asked_names(scope))
     return resolved
 
 

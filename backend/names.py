@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from backend.errors import Malformed
 from backend.models import Scope
@@ -13,31 +13,36 @@ from backend.stores.base import GraphView
 _LISTED, _COMPARED = 20, 10_000
 
 
-def check_names(
-    view: GraphView, scope: Scope, *, labels: Sequence[str] = (), relation_types: Sequence[str] = ()
-) -> None:
-    """Raises Malformed for the first name that the store does not know, with those that it knows.
+Names = Mapping[str, Sequence[str]]
 
-    Costs one query, and none where the request names nothing.
-    """
-    asked = {
+
+def asked_names(scope: Scope, *, labels: Sequence[str] = (), relation_types: Sequence[str] = ()) -> Names:
+    """The names in a request, by their kind."""
+    return {
         "collection": scope.collections,
         "document": scope.document_ids,
         "label": tuple(labels),
         "relation type": tuple(relation_types),
     }
-    unknown = view.unknown_names(asked) if any(asked.values()) else ()
+
+
+def check_names(view: GraphView, names: Names) -> None:
+    """Raises Malformed for the first name that the store does not know; one query, none where nothing is named."""
+    if any(names.values()):
+        refuse_unknown(view, view.unknown_names(names))
+
+
+def refuse_unknown(view: GraphView, unknown: Sequence[tuple[str, str]]) -> None:
+    """Raises Malformed for the first of the unknown names (kind and name), with those that are known."""
     if not unknown:
         return
     kind, name = unknown[0]
-    catalog = view.catalog()
-    known = {"collection": catalog.collections, "label": catalog.labels, "relation type": catalog.relation_types}
     if kind == "document":
         hint = "`attest show --dataset NAME SOURCE_ID` gives the id of a document."
         raise Malformed(f"There is no document {name!r}.", hint=hint)
-    raise Malformed(
-        f"There is no {kind} {name[:200]!r}.", hint=_nearest(name, known[kind]), known=known[kind][:_LISTED]
-    )
+    catalog = view.catalog()
+    known = {"collection": catalog.collections, "label": catalog.labels, "relation type": catalog.relation_types}[kind]
+    raise Malformed(f"There is no {kind} {name[:200]!r}.", hint=_nearest(name, known), known=known[:_LISTED])
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:

@@ -27,7 +27,7 @@ from backend.models import (
     Mode,
     Status,
 )
-from backend.names import check_names
+from backend.names import asked_names, check_names
 from backend.ranking import NameScorer, fuse
 from backend.scope import ResolvedScope, resolve
 from backend.stopwatch import Stopwatch
@@ -65,7 +65,7 @@ def search(
     _check(query)
     with watch.step("scope"):
         scope = resolve(query.scope)
-        check_names(view, query.scope, labels=query.labels)
+        check_names(view, asked_names(query.scope, labels=query.labels))
         catalog = view.catalog()
         labels = tuple(sorted(set(query.labels))) or catalog.labels
         _check_ready(query, labels, catalog, encoder)
@@ -192,7 +192,6 @@ class _SemanticReader:
         return channel
 
     def _read(self, vector: Vector, limit: int, labels: Sequence[str]) -> tuple[_Channel, bool]:
-        found: dict[str, tuple[float, str]] = {}
         nearest: list[tuple[float, str, str]] = []
         for collection in self.catalog.vector_collections:
             if collection.kind == "entity":
@@ -200,16 +199,15 @@ class _SemanticReader:
                 nearest.extend((neighbour.score, neighbour.id, collection.name) for neighbour in neighbours)
         nearest.sort(key=lambda item: (-item[0], item[1]))
         is_full = len(nearest) >= limit
-        for score, entity_id, collection_name in nearest[:limit]:
-            found.setdefault(entity_id, (score, collection_name))
-        return self._channel(found), is_full
+        return self._channel(nearest[:limit]), is_full
 
-    def _channel(self, found: Mapping[str, tuple[float, str]]) -> _Channel:
-        candidates = self.view.candidates(list(found), self.scope) if found else {}
+    def _channel(self, nearest: Sequence[tuple[float, str, str]]) -> _Channel:
+        ids = list(dict.fromkeys(entity_id for _, entity_id, _ in nearest))
+        candidates = self.view.candidates(ids, self.scope) if ids else {}
         asked = set(self.labels)
         ranked = [
             (score, candidates[entity_id].entity)
-            for entity_id, (score, collection) in found.items()
+            for score, entity_id, collection in nearest
             if entity_id in candidates and self._counts(candidates[entity_id], collection, asked)
         ]
         ranked.sort(key=lambda pair: (-pair[0], pair[1].name, pair[1].id))

@@ -1,7 +1,7 @@
 """The bounded walk: from one entity along its relations, each edge sorted by whether a visible passage states it.
 
 A walk costs four queries of the graph store for one step and five for two: its start, the edges of each step, what is
-hidden, the evidence. One more where the request names collections, documents or relation types.
+hidden, and the evidence.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from backend.models import (
     WalkQuery,
     WalkResult,
 )
-from backend.names import check_names
+from backend.names import asked_names, refuse_unknown
 from backend.scope import ResolvedScope, resolve
 from backend.stopwatch import Stopwatch
 from backend.stores.base import EdgeRead, End, GraphView, StoredEdge
@@ -43,6 +43,7 @@ class _Walk:
     nodes: dict[str, tuple[End, int]] = field(default_factory=dict)
     edges: dict[str, StoredEdge] = field(default_factory=dict)
     cuts: list[Cut] = field(default_factory=list)
+    steps: int = 0
     ended: bool = False
 
     def take_step(self, read: EdgeRead, step: int) -> None:
@@ -59,6 +60,7 @@ class _Walk:
             else:
                 self.edges[edge.id] = edge
                 self.nodes.update({end.id: (end, step) for end in new})
+        self.steps = step
         self.ended = len(self.edges) == self.query.max_edges
         self._note(over_nodes, over_edges, read, step)
 
@@ -83,21 +85,19 @@ def walk(view: GraphView, query: WalkQuery) -> WalkResult:
     check(query)
     with watch.step("scope"):
         scope = resolve(query.scope)
-        check_names(view, query.scope, relation_types=query.relation_types)
         start = _start(view, query, scope)
     reached = _Walk(query)
     reached.nodes[query.entity_id] = (_as_end(start), 0)
     with watch.step("edges"):
         _follow(view, reached, scope)
     with watch.step("hidden"):
-        last = max(step for _, step in reached.nodes.values())
         hidden = view.hidden_edges(
             list(reached.nodes),
             query.relation_types,
             list(reached.edges),
             query.max_candidates,
             scope,
-            among=reached.reached_in(last),
+            among=reached.reached_in(reached.steps),
         )
     with watch.step("evidence"):
         stated = [edge.id for edge in reached.edges.values() if edge.stated]
@@ -106,7 +106,7 @@ def walk(view: GraphView, query: WalkQuery) -> WalkResult:
         _node(end, step, hidden.around.get(entity_id, Hidden(0, True)))
         for entity_id, (end, step) in reached.nodes.items()
     )
-    _note_unfollowed(reached, last, hidden.distinct)
+    _note_unfollowed(reached, hidden.distinct)
     cuts = tuple(sorted(reached.cuts, key=lambda cut: (BOUNDS.index(cut.bound), cut.step or 0)))
     return WalkResult(
         query=query,
@@ -140,7 +140,8 @@ def _within(name: str, value: int, ceiling: int) -> None:
 
 
 def _start(view: GraphView, query: WalkQuery, scope: ResolvedScope) -> EntityView:
-    found = view.entity(query.entity_id, scope)
+    found, unknown = view.start(query.entity_id, asked_names(query.scope, relation_types=query.relation_types), scope)
+    refuse_unknown(view, unknown)
     if found is None or found.status is Status.UNSUPPORTED:
         raise Unavailable(
             f"No visible passage mentions the entity {query.entity_id}.",
@@ -159,13 +160,13 @@ def _follow(view: GraphView, reached: _Walk, scope: ResolvedScope) -> None:
         reached.take_step(view.edges_around(frontier, query.relation_types, query.max_candidates, scope), step)
 
 
-def _note_unfollowed(reached: _Walk, last: int, beyond: int) -> None:
+def _note_unfollowed(reached: _Walk, beyond: int) -> None:
     """Names the bound that kept the walk from the edges beyond its last step: the depth, or the edges that ended it."""
     query = reached.query
-    if beyond and last == query.depth:
+    if beyond and reached.steps == query.depth:
         reached.cuts.append(Cut("depth", query.depth, query.depth, missing=beyond))
     elif beyond and reached.ended and not any(cut.bound == "edge" for cut in reached.cuts):
-        reached.cuts.append(Cut("edge", query.max_edges, last + 1, missing=beyond))
+        reached.cuts.append(Cut("edge", query.max_edges, reached.steps + 1, missing=beyond))
 
 
 def _strength(edge: StoredEdge) -> tuple[bool, int, int, str, str, str, str]:

@@ -36,7 +36,11 @@ class Word:
     @property
     def tokens(self) -> tuple[str, ...]:
         """What the full-text index stores of it: the word, or each character of an unspaced run."""
-        return tuple(self.text) if self.unspaced else (self.text,)
+        if self.unspaced:
+            return tuple(self.text)
+        # In its full-width form an ASCII symbol is no syntax to any full-text index.
+        is_symbol = len(self.text) == 1 and self.text.isascii() and not self.text.isalnum()
+        return (chr(ord(self.text) + 0xFEE0),) if is_symbol else (self.text,)
 
 
 def fold(text: str) -> str:
@@ -53,7 +57,9 @@ def words(text: str) -> tuple[Word, ...]:
     """The words of a text in their order, repetitions included."""
     folded = fold(text)
     found = [word for piece in _pieces(folded) for word in _split(piece)]
-    return tuple(found or (Word(c) for c in folded if not c.isspace()))
+    # An accent that stands alone folds into nothing at all.
+    symbols = folded or text
+    return tuple(found or (Word(c) for c in symbols if not c.isspace()))
 
 
 def token_text(text: str) -> str:

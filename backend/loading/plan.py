@@ -91,7 +91,7 @@ class Plan:
             source_id=planned.source_id,
             version_key=planned.version_key,
             content=planned.content,
-            title=row.title or planned.source_id,
+            title=row.title,
             collection=row.collection or self.collection,
             date=row.date,
             author=row.author,

@@ -117,9 +117,9 @@ class CurrentVersion:
 
 @dataclass(frozen=True, slots=True)
 class NewVersion:
-    """A document version to write. `version_key` tells this version's rows from those of every other version.
+    """A document version to write; without a title readers see its source id.
 
-    `declared_from` is the row's own `valid_from`; `valid_from` the instant from which the version counts, None for
+    `version_key` tells this version's rows from those of every other version. `declared_from` is the row's own `valid_from`; `valid_from` the instant from which the version counts, None for
     the beginning.
     """
 
@@ -127,7 +127,7 @@ class NewVersion:
     source_id: str
     version_key: str
     content: str
-    title: str
+    title: str | None
     collection: str
     date: str | None
     author: str | None
@@ -213,6 +213,11 @@ class GraphView(Protocol):
         self, entity_ids: Sequence[str], words: Sequence[Word], limit: int, scope: ResolvedScope
     ) -> dict[str, Evidence]:
         """Per entity its visible passages: most distinct words first, then mentions, title, position, id."""
+
+    def start(
+        self, entity_id: str, names: Mapping[str, Sequence[str]], scope: ResolvedScope
+    ) -> tuple[EntityView | None, tuple[tuple[str, str], ...]]:
+        """What `entity` and `unknown_names` say, in one query."""
 
     def entity(self, entity_id: str, scope: ResolvedScope) -> EntityView | None:
         """The entity as the scope sees it; None when no passage in scope mentions it."""

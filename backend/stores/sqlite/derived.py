@@ -6,8 +6,8 @@ The temporary tables `touched_…` name what a job has changed; `finish` brings 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 from backend.errors import Unavailable
 from backend.stores.sqlite.driver import Connection
@@ -61,20 +61,36 @@ def finish(connection: Connection) -> None:
 
 
 def _set_validity(connection: Connection) -> None:
-    """A version is current from its beginning to the next beginning or ending, ties to the later load."""
-    rows = connection.read(
-        """SELECT v.document, v.valid_from AS at, v.number, v.id FROM version v
-            WHERE v.document IN (SELECT id FROM touched_document)
-            UNION ALL SELECT n.document, n.at, 9223372036854775807, NULL FROM ending n
-            WHERE n.document IN (SELECT id FROM touched_document)
-            ORDER BY 1, 2, 3"""
+    """Writes from when to when each version of the touched documents is current."""
+    touched = "WHERE document IN (SELECT id FROM touched_document)"
+    versions = connection.read(f"SELECT document, number, valid_from, id FROM version {touched}")
+    endings: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for row in connection.read(f"SELECT document, after, at FROM ending {touched} ORDER BY after"):
+        endings[row["document"]].append((row["after"], row["at"]))
+    lives: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
+    for row in versions:
+        life = sum(after < row["number"] for after, _ in endings[row["document"]])
+        lives[row["document"], life].append((row["valid_from"], row["number"], row["id"]))
+    connection.run_many(
+        "UPDATE version SET valid_from = ?, valid_to = ? WHERE id = ?",
+        [
+            validity
+            for (document, life), members in lives.items()
+            for validity in _validity(members, [at for _, at in endings[document]], life)
+        ],
     )
-    ends = [
-        (after["at"] if after is not None and after["document"] == row["document"] else ENDLESS, row["id"])
-        for row, after in pairwise([*rows, None])
-        if row is not None and row["id"] is not None
-    ]
-    connection.run_many("UPDATE version SET valid_to = ? WHERE id = ?", ends)
+
+
+def _validity(
+    members: Sequence[tuple[int, int, int]], endings: Sequence[int], life: int
+) -> Iterator[tuple[int, int, int]]:
+    """Beginning, end and key of the versions between two endings: each up to the next beginning, ties to the later."""
+    earliest = endings[life - 1] + 1 if life else BEGINNING
+    latest = endings[life] if life < len(endings) else ENDLESS
+    ordered = sorted((max(begins, earliest), number, key) for begins, number, key in members)
+    followers = [begins for begins, _, _ in ordered[1:]]
+    for (begins, _, key), following in zip(ordered, [*followers, ENDLESS], strict=True):
+        yield begins, max(begins, min(latest, following)), key
 
 
 def _settled(connection: Connection) -> int:
@@ -198,9 +214,8 @@ def retire(connection: Connection, dataset: int, kept: Mapping[str, set[str]], *
     absent = {kind: _absent(connection, kind, dataset, kept[kind]) for kind in ("document", "entity", "relation")}
     ended = [key for key in absent["document"] if not _has_ended(connection, key)]
     connection.run_many(
-        """INSERT INTO ending (document, at)
-            SELECT :document, max(:at, (SELECT max(valid_from) FROM version WHERE document = :document))""",
-        [{"document": key, "at": at} for key in ended],
+        "INSERT INTO ending (document, at, after) SELECT ?, ?, max(number) FROM version WHERE document = ?",
+        [(key, at, key) for key in ended],
     )
     connection.run_many("INSERT OR IGNORE INTO touched_document VALUES (?)", [(key,) for key in ended])
     relations = _retire_relations(connection, absent["relation"])
@@ -239,7 +254,7 @@ def _absent(connection: Connection, kind: str, dataset: int, kept: set[str]) -> 
 
 def _has_ended(connection: Connection, document: int) -> bool:
     ended = connection.value(
-        "SELECT 1 FROM ending WHERE document = ? AND at >= (SELECT max(valid_from) FROM version WHERE document = ?)",
+        "SELECT 1 FROM ending WHERE document = ? AND after = (SELECT max(number) FROM version WHERE document = ?)",
         (document, document),
     )
     return ended is not None

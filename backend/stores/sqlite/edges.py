@@ -127,7 +127,7 @@ class EdgeReads:
                 SELECT t.name, count(*) AS edges, (SELECT count(*) FROM near) <= :limit AS exact
                 FROM (SELECT * FROM near ORDER BY {_STORED_ORDER} LIMIT :limit) near
                 JOIN edge e ON e.id = near.edge JOIN relation_type t ON t.id = e.type
-                WHERE {visible.edge_kept("near")} GROUP BY t.id""",
+                WHERE {visible.edge_kept("near")} AND {visible.entity_known("near.entity")} GROUP BY t.id""",
             {**visible.parameters, "ids": json.dumps([entity_id]), "limit": limit},
         )
         types = (RelationType(row["name"], row["edges"], bool(row["exact"])) for row in rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from backend.models import Counts, Entity, EntityView, Evidence, Status
 from backend.scope import ResolvedScope
@@ -114,28 +114,53 @@ class EntityReads:
         )
         return result_evidence(rows, "entity")
 
-    def entity(self, entity_id: str, scope: ResolvedScope) -> EntityView | None:
+    def start(
+        self, entity_id: str, names: Mapping[str, Sequence[str]], scope: ResolvedScope
+    ) -> tuple[EntityView | None, tuple[tuple[str, str], ...]]:
         visible = Visibility(scope, self.settled)
-        rows = self.connection.read(
-            f"""SELECT {ENTITY_COLUMNS}, (
-                    SELECT sum(a.passages) FROM appearance a JOIN version v ON v.id = a.version
-                    WHERE a.entity = e.id AND {visible.current("v")}
-                ) AS passages, (
-                    SELECT count(DISTINCT a.document) FROM appearance a JOIN version v ON v.id = a.version
-                    WHERE a.entity = e.id AND {visible.current("v")}
-                ) AS documents
-                FROM {ENTITY_TABLES} WHERE e.uuid = :id AND {visible.entity_known("e.id")}""",
-            {**visible.parameters, "id": entity_id},
+        unknown, asked = unknown_names_query(names)
+        (row,) = self.connection.read(
+            f"""SELECT found.*, (SELECT json_group_array(json_array(kind, value)) FROM ({unknown})) AS unknown
+                FROM (SELECT 1) LEFT JOIN (
+                    SELECT {ENTITY_COLUMNS}, (
+                        SELECT sum(a.passages) FROM appearance a JOIN version v ON v.id = a.version
+                        WHERE a.entity = e.id AND {visible.current("v")}
+                    ) AS passages, (
+                        SELECT count(DISTINCT a.document) FROM appearance a JOIN version v ON v.id = a.version
+                        WHERE a.entity = e.id AND {visible.current("v")}
+                    ) AS documents
+                    FROM {ENTITY_TABLES} WHERE e.uuid = :id AND {visible.entity_known("e.id")}
+                ) found""",
+            {**visible.parameters, **asked, "id": entity_id},
         )
-        if not rows:
-            return None
-        counts = Counts(rows[0]["passages"] or 0, rows[0]["documents"])
-        status = Status.SUPPORTED if counts.passages else Status.UNSUPPORTED
-        return EntityView(**entity_fields(rows[0]), status=status, counts=counts)
+        view = None
+        if row["uuid"] is not None:
+            counts = Counts(row["passages"] or 0, row["documents"])
+            status = Status.SUPPORTED if counts.passages else Status.UNSUPPORTED
+            view = EntityView(**entity_fields(row), status=status, counts=counts)
+        return view, tuple((kind, name) for kind, name in json.loads(row["unknown"]))
+
+    def entity(self, entity_id: str, scope: ResolvedScope) -> EntityView | None:
+        return self.start(entity_id, {}, scope)[0]
 
     def stored_entity(self, entity_id: str) -> Entity | None:
         rows = self.connection.read(f"SELECT {ENTITY_COLUMNS} FROM {ENTITY_TABLES} WHERE e.uuid = ?", (entity_id,))
         return result_entity(rows[0]) if rows else None
+
+
+def unknown_names_query(names: Mapping[str, Sequence[str]]) -> tuple[str, dict[str, str]]:
+    """A query of kind and value of the names that the store does not know, and its parameters."""
+    tables = {
+        "collection": "SELECT name FROM collection",
+        "document": "SELECT uuid FROM document",
+        "label": "SELECT name FROM label",
+        "relation type": "SELECT name FROM relation_type",
+    }
+    query = " UNION ALL ".join(
+        f"SELECT '{kind}' AS kind, value FROM json_each(:name_{n}) WHERE value NOT IN ({known})"
+        for n, (kind, known) in enumerate(tables.items())
+    )
+    return query, {f"name_{n}": json.dumps(names.get(kind, ())) for n, kind in enumerate(tables)}
 
 
 def _expressions(words: Sequence[Word], labels: Sequence[str]) -> list[str]:

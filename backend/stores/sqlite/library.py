@@ -19,6 +19,7 @@ from backend.models import (
 )
 from backend.scope import ResolvedScope
 from backend.stores.sqlite.driver import Connection
+from backend.stores.sqlite.entities import unknown_names_query
 from backend.stores.sqlite.rows import (
     DOCUMENT_COLUMNS,
     PASSAGE_COLUMNS,
@@ -54,18 +55,8 @@ class LibraryReads:
         )
 
     def unknown_names(self, names: Mapping[str, Sequence[str]]) -> tuple[tuple[str, str], ...]:
-        tables = {
-            "collection": "SELECT name FROM collection",
-            "document": "SELECT uuid FROM document",
-            "label": "SELECT name FROM label",
-            "relation type": "SELECT name FROM relation_type",
-        }
-        tests = " UNION ALL ".join(
-            f"SELECT '{kind}' AS kind, value FROM json_each(:name_{n}) WHERE value NOT IN ({known})"
-            for n, (kind, known) in enumerate(tables.items())
-        )
-        asked = {f"name_{n}": json.dumps(names.get(kind, ())) for n, kind in enumerate(tables)}
-        return tuple((row["kind"], row["value"]) for row in self.connection.read(tests, asked))
+        query, asked = unknown_names_query(names)
+        return tuple((row["kind"], row["value"]) for row in self.connection.read(query, asked))
 
     def scope_size(self, scope: ResolvedScope) -> tuple[int, int]:
         visible = Visibility(scope, self.settled)

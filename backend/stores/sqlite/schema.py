@@ -5,7 +5,7 @@ a version is current from `valid_from` until `valid_to` (microseconds since 1970
 keeps right. The tables below `derived` are computed from those above them in the commit that changes these.
 """
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 # The ends of time, for versions that are valid from the beginning or not superseded.
 BEGINNING, ENDLESS = -(2**63), 2**63 - 1
@@ -34,7 +34,8 @@ CREATE TABLE document (
     id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, dataset INTEGER NOT NULL, source_id TEXT NOT NULL
 );
 CREATE INDEX document_source ON document (dataset, source_id);
-CREATE TABLE ending (document INTEGER NOT NULL, at INTEGER NOT NULL);
+-- A document was retired at a time: its versions up to the number `after` end, later ones begin after it.
+CREATE TABLE ending (document INTEGER NOT NULL, at INTEGER NOT NULL, after INTEGER NOT NULL);
 CREATE INDEX ending_document ON ending (document);
 
 CREATE TABLE version (

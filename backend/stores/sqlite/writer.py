@@ -46,7 +46,7 @@ class SqliteWriter:
     def current_versions(self, dataset: str) -> dict[str, CurrentVersion]:
         rows = self._connection.read(
             """SELECT d.source_id, d.uuid, v.number, v.content, v.key, v.title,
-                    EXISTS (SELECT 1 FROM ending n WHERE n.document = d.id AND n.at >= v.valid_from) AS ended
+                    EXISTS (SELECT 1 FROM ending n WHERE n.document = d.id AND n.after >= v.number) AS ended
                 FROM document d JOIN version v ON v.document = d.id
                 WHERE d.dataset = (SELECT id FROM dataset WHERE name = ?)
                 ORDER BY v.number""",
@@ -332,9 +332,6 @@ class SqliteWriter:
     def _put_version(self, row: NewVersion) -> None:
         document = self._connection.value("SELECT id FROM document WHERE uuid = ?", (row.document_id,))
         begins = BEGINNING if row.valid_from is None else row.valid_from
-        # A document that was retired comes back after that, whatever its new version says of the time before.
-        ended = self._connection.value("SELECT max(at) FROM ending WHERE document = ?", (document,))
-        begins = begins if ended is None else max(begins, ended + 1)
         self._connection.run(
             """INSERT INTO version (document, number, key, content, title, collection, date, author, url,
                     declared_from, metadata, valid_from, valid_to)
@@ -344,7 +341,7 @@ class SqliteWriter:
                 document,
                 row.version_key,
                 row.content,
-                row.title,
+                row.title or row.source_id,
                 row.collection,
                 row.date,
                 row.author,
