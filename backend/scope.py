@@ -138,6 +138,8 @@ def _resolve_condition(condition: Condition) -> ResolvedCondition:
         raise Malformed("A condition has no key.", hint="Write KEY OP VALUE.")
     if not condition.values and condition.operator != "exists":
         raise Malformed(f"The condition on {condition.key!r} has no value.", hint="Write KEY OP VALUE.")
+    if len(condition.values) > 1 and condition.operator != "in":
+        raise Malformed(f"The condition on {condition.key!r} has several values.", hint="Only `in` takes several.")
     return ResolvedCondition(
         condition.key.strip(), condition.operator, tuple(read_value(value) for value in condition.values)
     )

@@ -224,7 +224,7 @@ class Truth:
         # dataset"
         fields = {**row, "collection": row.get("collection") or load.collection or load.dataset}
         # "content is the document's row, its passages, their mentions and the relations they support"
-        content = [fields]
+        content: list[Any] = [fields]
         for passage in passages:
             content += [{**passage.row, "position": passage.position}]
             content += sorted(str(mention) for mention in passage.mentions)
@@ -238,7 +238,9 @@ class Truth:
         given = row.get("valid_from")
         valid_from = (ALWAYS if latest is None else moment) if given is None else _instant(given)
         assert valid_from is not None
-        stored.versions.append(Version(number, fields, content, valid_from, passages))
+        # A document that was retired comes back after that, whatever its new version says of the time before.
+        ends = [version.ended + 1 for version in stored.versions if version.ended != NEVER]
+        stored.versions.append(Version(number, fields, content, max([valid_from, *ends]), passages))
         return document_id
 
     # "What is absent from the new load stays; `--replace` retires it."
@@ -345,7 +347,7 @@ def _mentions(dataset: str, rows: list[Row], passage: Row) -> set[Mention]:
             # "offsets outside the text (the mention stays)"
             placed = start is not None and end is not None and 0 <= start < end <= len(passage["text"])
             entity = stable_id("entity", dataset, row["entity_id"])
-            same = (entity, (start, end) if placed else None, row.get("surface"))
+            same: Any = (entity, (start, end) if placed else None, row.get("surface"))
             mentions.add(Mention(*same, occurrence=sum((m.entity, m.span, m.surface) == same for m in mentions)))
     return mentions
 
@@ -648,13 +650,8 @@ def walk(truth: Truth, query: WalkQuery) -> WalkResult:
         # "Step k takes the edges that touch an entity first reached in step k-1 (both directions)"
         frontier = [entity for entity, k in reached.items() if k == step - 1]
         if len(shown) == query.max_edges:  # "for the whole walk; reaching it ends the walk"
-            beyond = {
-                edge.id
-                for entity in frontier
-                for edge in seen.edges_around([entity], query.relation_types)[: query.max_candidates]
-                if edge.kept and edge.id not in shown
-            }
-            cuts += [Cut("edge", query.max_edges, step, missing=len(beyond))] if beyond else []
+            beyond = _beyond(seen, query, frontier, shown)
+            cuts += [Cut("edge", query.max_edges, step, missing=beyond)] if beyond else []
             break
         around = seen.edges_around(frontier, query.relation_types)
         read = around[: query.max_candidates]
@@ -677,7 +674,7 @@ def walk(truth: Truth, query: WalkQuery) -> WalkResult:
 
     nodes = [_node(seen, query, entity, step, set(shown)) for entity, step in reached.items()]
     # "depth: named when an entity of the last step has an edge (of the kinds kept by 3) that is not shown"
-    unfollowed = sum(node.hidden_relations.count for node in nodes if node.step == query.depth)
+    unfollowed = _beyond(seen, query, [node.id for node in nodes if node.step == query.depth], shown)
     if unfollowed:
         cuts.append(Cut("depth", query.depth, query.depth, missing=unfollowed))
     names = ["node", "edge", "depth", "candidate"]
@@ -690,6 +687,18 @@ def walk(truth: Truth, query: WalkQuery) -> WalkResult:
         truncated_by=tuple(name for name in names if any(cut.bound == name for cut in cuts)),
         cuts=tuple(cuts),
         timings_ms={},
+    )
+
+
+def _beyond(seen: Seen, query: WalkQuery, entities: Sequence[str], shown: dict[str, Edge]) -> int:
+    """How many distinct edges around the entities are not shown, counted among the first candidates of each."""
+    return len(
+        {
+            edge.id
+            for entity in entities
+            for edge in seen.edges_around([entity], query.relation_types)[: query.max_candidates]
+            if edge.kept and edge.id not in shown
+        }
     )
 
 

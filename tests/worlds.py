@@ -125,7 +125,7 @@ def _mentions(draw: st.DrawFn, entities: Sequence[str], passages: Sequence[Row])
 def _relations(draw: st.DrawFn, entities: Sequence[str], passages: Sequence[str]) -> list[Row]:
     support = st.lists(_some(*passages), max_size=3, unique=True) if passages else st.just([])
     drawn = st.tuples(_some(*entities), _some(*TYPES[:2], *TYPES), _some(*entities), support, _some(None, None, 0, 1))
-    rows = []
+    rows: list[Row] = []
     for source, name, target, stated, number in draw(st.lists(drawn, min_size=1, max_size=10)):
         # An id that tells the ends: a second load with the same id means the same relation.
         row_id = None if number is None else f"{source}-{name}-{target}-{number}-{bool(stated)}"

@@ -119,8 +119,8 @@ class CurrentVersion:
 class NewVersion:
     """A document version to write; without a title readers see its source id.
 
-    `version_key` tells this version's rows from those of every other version. `declared_from` is the row's own `valid_from`; `valid_from` the instant from which the version counts, None for
-    the beginning.
+    `version_key` tells this version's rows from those of every other version. `declared_from` is the row's own
+    `valid_from`; `valid_from` the instant from which the version counts, None for the beginning.
     """
 
     document_id: str
