@@ -77,7 +77,7 @@ def fuse(rankings: Mapping[str, Sequence[str]]) -> dict[str, float]:
     for ranking in rankings.values():
         for rank, entity_id in enumerate(ranking, start=1):
             scores[entity_id] = scores.get(entity_id, 0.0) + 1 / (RRF_K + rank)
-    return {entity_id: round(score, 6) for entity_id, score in scores.items()}
+    return scores
 
 
 def _joined(own: Sequence[Word]) -> str:

@@ -32,7 +32,7 @@ from backend.ranking import NameScorer, fuse
 from backend.scope import ResolvedScope, resolve
 from backend.stopwatch import Stopwatch
 from backend.stores.base import Candidate, GraphView
-from backend.vectors.base import Encoder, Index, Vector
+from backend.vectors.base import Encoder, Index, Neighbour, Vector
 
 # Candidates that one label's full-text index proposes, and that one read of the vectors returns (design, 2.2).
 CANDIDATE_LIMIT = 1_000
@@ -195,11 +195,18 @@ class _SemanticReader:
         nearest: list[tuple[float, str, str]] = []
         for collection in self.catalog.vector_collections:
             if collection.kind == "entity":
-                neighbours = self.index.nearest(collection.name, vector, limit=limit, labels=labels)
+                neighbours = self._nearest(collection.name, vector, limit, labels)
                 nearest.extend((neighbour.score, neighbour.id, collection.name) for neighbour in neighbours)
         nearest.sort(key=lambda item: (-item[0], item[1]))
         is_full = len(nearest) >= limit
         return self._channel(nearest[:limit]), is_full
+
+    def _nearest(self, collection: str, vector: Vector, limit: int, labels: Sequence[str]) -> list[Neighbour]:
+        try:
+            return self.index.nearest(collection, vector, limit=limit, labels=labels)
+        except IndexNotReady as error:
+            detail = "its vectors are not in the vector store"
+            raise not_ready(self.labels[0], "vector", IndexState.MISSING, detail=detail) from error
 
     def _channel(self, nearest: Sequence[tuple[float, str, str]]) -> _Channel:
         ids = list(dict.fromkeys(entity_id for _, entity_id, _ in nearest))
@@ -249,7 +256,7 @@ def _hit(entity: Entity, score: float, channels: Mapping[str, _Channel], support
         label=entity.label,
         aliases=entity.aliases,
         description=entity.description,
-        score=score,
+        score=round(score, 6),
         status=Status.SUPPORTED if evidence.counts.passages else Status.UNSUPPORTED,
         channels={name: at for name, channel in channels.items() if (at := channel.at(entity.id)) is not None},
         matched=lexical.matches.get(entity.id) if lexical else None,

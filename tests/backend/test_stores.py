@@ -176,6 +176,15 @@ def test_identical_relation_rows_count_and_a_second_load_meets_its_own(explorer:
         assert (found.weight, found.counts) == (3, Counts(1, 1))
 
 
+def test_relation_that_a_later_load_names_without_passages_counts_once(explorer: Explorer, folder: Path) -> None:
+    row = {"id": "r", "source": "a", "target": "b", "type": "T"}
+    load = one_document({"id": "a", "name": "A"}, {"id": "b", "name": "B"}, relations=[{**row, "passage_ids": ["p"]}])
+    run(explorer, load, folder)
+    run(explorer, Load("d", relations=[row]), folder)
+    (found,) = explorer.walk(WalkQuery(entity("a", "d"))).edges
+    assert (found.kind, found.weight, found.counts) == (EdgeKind.ASSERTION, 1, Counts(1, 1))
+
+
 def test_source_id_finds_the_current_version(small_world: Explorer) -> None:
     found = small_world.show_source(DATASET, "r1").passage
     assert found is not None

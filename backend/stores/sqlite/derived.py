@@ -137,8 +137,9 @@ def _fold_edges(visible: Visibility) -> tuple[str, ...]:
     """What the touched edges have, stored and current, and where they stand around their ends."""
     return (
         f"INSERT OR IGNORE INTO touched_edge SELECT edge FROM support WHERE version IN ({_VERSIONS_OF_TOUCHED})",
-        """UPDATE edge SET
+        f"""UPDATE edge SET
                 unstated = (SELECT count(*) FROM relation r WHERE r.edge = edge.id AND r.unstated),
+                current_unstated = {visible.edge_unstated("edge")},
                 documents = (SELECT count(DISTINCT document) FROM support s WHERE s.edge = edge.id),
                 passages = (SELECT count(DISTINCT passage) FROM support s WHERE s.edge = edge.id),
                 stated = 0, current_passages = 0, current_documents = 0

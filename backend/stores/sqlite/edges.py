@@ -203,13 +203,13 @@ def _ends_and_edges(visible: Visibility) -> str:
         WHERE {visible.entity_known("n.id")}"""
     if visible.is_stored:
         return f"""{ends} UNION ALL
-            SELECT 'edge', e.source, e.target, e.uuid, t.name, e.stated, e.unstated, e.current_passages,
-                e.current_documents
+            SELECT 'edge', e.source, e.target, e.uuid, t.name, e.stated, {visible.edge_unstated("e")},
+                e.current_passages, e.current_documents
             FROM wanted w CROSS JOIN edge e ON e.id = w.edge CROSS JOIN relation_type t ON t.id = e.type
             WHERE e.stated + e.unstated > 0"""
     return f"""{ends} UNION ALL
-        SELECT 'edge', e.source, e.target, e.uuid, t.name, coalesce(backed.stated, 0), e.unstated,
-            coalesce(backed.passages, 0), coalesce(backed.documents, 0)
+        SELECT 'edge', e.source, e.target, e.uuid, t.name, coalesce(backed.stated, 0),
+            {visible.edge_unstated("e")}, coalesce(backed.passages, 0), coalesce(backed.documents, 0)
         FROM wanted w CROSS JOIN edge e ON e.id = w.edge CROSS JOIN relation_type t ON t.id = e.type
         LEFT JOIN ({visible.edge_support("wanted")}) backed ON backed.edge = e.id
         WHERE coalesce(backed.stated, 0) + e.unstated > 0"""

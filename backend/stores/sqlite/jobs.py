@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import RLock
 from time import time
 from typing import Any
 from uuid import uuid4
@@ -39,7 +41,8 @@ class SqliteJobs:
     """A JobBoard in a SQLite file."""
 
     def __init__(self, path: Path, graph: Pool) -> None:
-        self._path = path
+        self._kept = Connection(path)
+        self._lock = RLock()
         self._graph = graph
         with self._connection() as connection:
             connection.script(f"PRAGMA journal_mode = WAL; {_TABLES}")
@@ -110,21 +113,15 @@ class SqliteJobs:
             committed = {row["id"]: row for row in graph.read("SELECT * FROM committed_job")}
         return tuple(_result_job(row, committed.get(row["id"])) for row in rows)
 
-    def _connection(self) -> _Closing:
-        return _Closing(Connection(self._path))
+    def close_file(self) -> None:
+        """Closes the connection; the board is of no more use."""
+        self._kept.close()
 
-
-class _Closing:
-    """Closes a connection at the end of a block: jobs are rare, and their processes many."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def __enter__(self) -> Connection:
-        return self._connection
-
-    def __exit__(self, *_: object) -> None:
-        self._connection.close()
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        # One for all threads: opening a file and writing its log back at every note costs more than the note.
+        with self._lock:
+            yield self._kept
 
 
 def _row(connection: Connection, job_id: str) -> Row:

@@ -5,7 +5,7 @@ a version is current from `valid_from` until `valid_to` (microseconds since 1970
 keeps right. The tables below `derived` are computed from those above them in the commit that changes these.
 """
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 # The ends of time, for versions that are valid from the beginning or not superseded.
 BEGINNING, ENDLESS = -(2**63), 2**63 - 1
@@ -82,8 +82,8 @@ CREATE TABLE edge (
     type INTEGER NOT NULL, unstated INTEGER NOT NULL DEFAULT 0,
     documents INTEGER NOT NULL DEFAULT 0, passages INTEGER NOT NULL DEFAULT 0,
     -- derived, see `adjacency`
-    stated INTEGER NOT NULL DEFAULT 0, current_passages INTEGER NOT NULL DEFAULT 0,
-    current_documents INTEGER NOT NULL DEFAULT 0
+    stated INTEGER NOT NULL DEFAULT 0, current_unstated INTEGER NOT NULL DEFAULT 0,
+    current_passages INTEGER NOT NULL DEFAULT 0, current_documents INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX edge_source ON edge (source);
 CREATE INDEX edge_target ON edge (target);

@@ -72,6 +72,7 @@ class SqliteStore:
 
     def close(self) -> None:
         self._pool.close()
+        self.jobs.close_file()
 
 
 def _make_folder(folder: Path) -> None:

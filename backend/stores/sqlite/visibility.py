@@ -80,6 +80,16 @@ class Visibility:
         )
         return f"((e.unstated > 0 OR {stated}) AND {self.entity_known(f'{near}.other')})"
 
+    def edge_unstated(self, edge: str) -> str:
+        """How many relations of the edge name no passage in their latest row and are not stated by an earlier one."""
+        if self.is_stored:
+            return f"{edge}.current_unstated"
+        return (
+            f"(SELECT count(*) FROM relation r WHERE r.edge = {edge}.id AND r.unstated AND NOT EXISTS ("
+            f"SELECT 1 FROM support s CROSS JOIN version c ON c.id = s.version "
+            f"WHERE s.relation = r.id AND {self.current('c')}))"
+        )
+
     def edge_support(self, wanted: str) -> str:
         """A query of `edge, stated, passages, documents` for the edges of `wanted` that visible passages state."""
         if self.is_stored:
