@@ -327,9 +327,7 @@ SMALL = small_archive()
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    changes=st.lists(st.tuples(st.integers(0, len(SMALL) - 1), st.integers(0, 255)), min_size=1, max_size=4)
-)
+@given(changes=st.lists(st.tuples(st.integers(0, len(SMALL) - 1), st.integers(0, 255)), min_size=1, max_size=4))
 def test_a_damaged_archive_is_read_or_malformed(tmp_path: Path, changes: list[tuple[int, int]]) -> None:
     data = bytearray(SMALL)
     for place, value in changes:

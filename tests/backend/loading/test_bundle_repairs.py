@@ -15,9 +15,7 @@ from backend.loading.issues import Issues
 from backend.loading.rows import BadRow, EntityRow, decode
 from backend.models import Issue
 
-PER_TEST = settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+PER_TEST = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 LINES = st.lists(st.binary(max_size=60).map(lambda data: data.translate(None, b"\n\xef")), max_size=6)
 BEFORE = b'{"id": "before", "name": "A"}'
 AFTER = b'{"id": "after", "name": "B"}'
@@ -47,14 +45,10 @@ def read(tmp_path: Path, *lines: bytes) -> tuple[list[EntityRow], tuple[Issue, .
         (b"\\\\\\u0000", "\\\ufffd", ["nul"]),
     ],
 )
-def test_what_is_no_text_becomes_a_replacement(
-    tmp_path: Path, name: bytes, read_as: str, kinds: list[str]
-) -> None:
+def test_what_is_no_text_becomes_a_replacement(tmp_path: Path, name: bytes, read_as: str, kinds: list[str]) -> None:
     rows, issues = read(tmp_path, BEFORE, b'{"id": "e", "name": "' + name + b'"}', AFTER)
     assert [row.name for row in rows] == ["A", read_as, "B"]
-    assert [(issue.kind, issue.repaired, issue.count) for issue in issues] == [
-        (kind, True, 1) for kind in kinds
-    ]
+    assert [(issue.kind, issue.repaired, issue.count) for issue in issues] == [(kind, True, 1) for kind in kinds]
     assert all(issue.examples[0].startswith("entities.jsonl:2: ") for issue in issues)
 
 
@@ -105,9 +99,7 @@ def test_noise_costs_no_good_row_and_no_line_number(tmp_path: Path, noise: list[
     assert sum(issue.count for issue in issues if not issue.repaired) + len(rows) - 2 == len(noisy)
 
 
-TEXTS = st.text(
-    st.characters(codec=None)
-)  # with surrogates and NUL, as Python's own JSON writer lets them pass
+TEXTS = st.text(st.characters(codec=None))  # with surrogates and NUL, as Python's own JSON writer lets them pass
 
 
 @PER_TEST

@@ -53,9 +53,7 @@ def read(tmp_path: Path, of: type[R], *rows: object) -> tuple[list[R], dict[str,
 
 def test_a_document_may_have_everything(tmp_path: Path) -> None:
     fields = {"title": "T", "collection": "C", "valid_from": "2024-01-31", "url": "u", "author": "A"}
-    (row,), issues = read(
-        tmp_path, DocumentRow, {**DOCUMENT, **fields, "date": "spring 1848", "split": "dev"}
-    )
+    (row,), issues = read(tmp_path, DocumentRow, {**DOCUMENT, **fields, "date": "spring 1848", "split": "dev"})
     assert row == DocumentRow(1, "d", "T", "C", "2024-01-31", "u", "A", "spring 1848", {"split": "dev"})
     assert issues == {}
 
@@ -206,9 +204,7 @@ WRONG_ROWS = [
 
 
 @pytest.mark.parametrize(("of", "row", "name"), WRONG_ROWS)
-def test_a_row_with_a_wrong_type_is_left_out(
-    tmp_path: Path, of: type[R], row: dict[str, Any], name: str
-) -> None:
+def test_a_row_with_a_wrong_type_is_left_out(tmp_path: Path, of: type[R], row: dict[str, Any], name: str) -> None:
     minimal = dict(MINIMAL)[of]
     good, issues = read(tmp_path, of, row, minimal)
     assert [row.line for row in good] == [2]
@@ -216,9 +212,7 @@ def test_a_row_with_a_wrong_type_is_left_out(
     assert issues["wrong_type"][0].startswith(f"{of.kind}.jsonl:1: `{name}` ")
 
 
-@pytest.mark.parametrize(
-    "moment", ["last week", "2024", "2024-02-30", "31.01.2024", "20240131", "x" * 500, "\x1b[2J"]
-)
+@pytest.mark.parametrize("moment", ["last week", "2024", "2024-02-30", "31.01.2024", "20240131", "x" * 500, "\x1b[2J"])
 def test_a_valid_from_that_is_no_date_leaves_the_row_out(tmp_path: Path, moment: str) -> None:
     _, issues = read(tmp_path, DocumentRow, {**DOCUMENT, "valid_from": moment})
     (example,) = issues["wrong_type"]
@@ -343,9 +337,7 @@ def test_a_byte_order_mark_at_the_start_is_no_part_of_the_row(tmp_path: Path, st
 
 
 def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
-    good, issues = read(
-        tmp_path, EntityRow, '{"id": "e",\r"name": "a\u2028b\u0085c"}'.encode(), ENTITY | {"id": 2}
-    )
+    good, issues = read(tmp_path, EntityRow, '{"id": "e",\r"name": "a\u2028b\u0085c"}'.encode(), ENTITY | {"id": 2})
     assert [(row.line, row.name) for row in good] == [(1, "a\u2028b\u0085c"), (2, "Ada")]
     assert issues == {}
 
@@ -366,7 +358,5 @@ def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
         (0, None, None),
     ],
 )
-def test_a_span_is_a_place_in_the_text(
-    start: int | None, end: int | None, span: tuple[int, int] | None
-) -> None:
+def test_a_span_is_a_place_in_the_text(start: int | None, end: int | None, span: tuple[int, int] | None) -> None:
     assert span_within(start, end, 5) == span
