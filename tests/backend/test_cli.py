@@ -29,7 +29,17 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def attest(home: Path, *arguments: str, before: str = "", after: str = "") -> subprocess.CompletedProcess[str]:
     """Runs a command; `before` and `after` are Python run in the same process around it."""
-    program = f"import sys\n{before}\nfrom backend import cli\ntry:\n    cli.main()\nfinally:\n    pass\n    {after or 'pass'}\n"
+    program = "\n".join(
+        [
+            "import sys",
+            before,
+            "from backend import cli",
+            "try:",
+            "    cli.main()",
+            "finally:",
+            f"    {after or 'pass'}",
+        ]
+    )
     return subprocess.run(
         [sys.executable, "-c", program, *arguments],
         cwd=ROOT,
