@@ -104,7 +104,10 @@ class Explorer:
         self._warm = True
 
     def close(self) -> None:
+        """Closes what was opened; the explorer is of no more use."""
         self.store.close()
+        if "_opened_index" in self.__dict__:
+            self._opened_index.close()
 
     # --- asking ------------------------------------------------------------------------------------------------------
 

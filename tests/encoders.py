@@ -17,7 +17,7 @@ class LettersEncoder:
     dimension = 64
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        rows = np.stack([self._count(text) for text in texts])
+        rows = np.stack([self._count(text) for text in texts]) if texts else np.empty((0, self.dimension))
         unit: Vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
         return unit
 
@@ -25,5 +25,5 @@ class LettersEncoder:
         row = np.full(self.dimension, 0.01, dtype=np.float32)
         padded = f"  {text.lower()} "
         for start in range(len(padded) - 2):
-            row[crc32(padded[start : start + 3].encode()) % self.dimension] += 1
+            row[crc32(padded[start : start + 3].encode("utf-8", "surrogatepass")) % self.dimension] += 1
         return row

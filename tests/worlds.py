@@ -302,6 +302,9 @@ class ExactIndex:
     def add(self, collection: str, ids: Sequence[str], labels: Sequence[str], vectors: Vectors) -> None:
         self._rows[collection].update(zip(ids, zip(labels, vectors, strict=True), strict=True))
 
+    def seal(self, collection: str) -> None:
+        pass
+
     def nearest(self, collection: str, vector: Any, *, limit: int, labels: Sequence[str] = ()) -> list[Neighbour]:
         self.reads += 1
         if collection not in self._rows:
@@ -322,8 +325,14 @@ class ExactIndex:
     def collections(self) -> dict[str, int]:
         return {name: len(rows) for name, rows in self._rows.items()}
 
+    def names(self) -> list[str]:
+        return list(self._rows)
+
     def drop(self, collection: str) -> None:
         self._rows.pop(collection, None)
+
+    def close(self) -> None:
+        pass
 
     def version(self) -> str:
         return "in memory"

@@ -69,7 +69,7 @@ class VectorWriter:
     def sweep(self) -> None:
         """Drops collections that no commit names: a killed job's, and those that a merge has replaced."""
         named = {collection.name for collection in self._collections}
-        for name in self._index().collections():
+        for name in self._index().names():
             if name not in named:
                 self._index().drop(name)
 
@@ -116,5 +116,6 @@ class VectorWriter:
         self._ids.extend(ids)
 
     def _place(self) -> None:
+        self._index().seal(self._name)
         collection = VectorCollection(self._name, "entity", self._job_id, len(self._ids), self._encoder().name)
         self._writer.place_vectors(collection, self._ids)

@@ -49,7 +49,10 @@ class Index(Protocol):
         """Makes an empty collection; one that exists already is emptied."""
 
     def add(self, collection: str, ids: Sequence[str], labels: Sequence[str], vectors: Vectors) -> None:
-        """Adds rows to a collection that is being written."""
+        """Adds rows to a collection that is being written, every id once; equal vectors do best close together."""
+
+    def seal(self, collection: str) -> None:
+        """Ends the writing: readers see the collection, whole and durable, and nothing is ever added to it again."""
 
     def nearest(self, collection: str, vector: Vector, *, limit: int, labels: Sequence[str] = ()) -> list[Neighbour]:
         """The nearest rows, best first, ties by id; with labels, only rows of these.
@@ -64,10 +67,16 @@ class Index(Protocol):
         """Every id of a collection, in no order."""
 
     def collections(self) -> dict[str, int]:
-        """All collections of this product with their sizes."""
+        """The complete collections with their sizes, opened and counted; a damaged one is not among them."""
+
+    def names(self) -> list[str]:
+        """Every collection of this product, half-written and damaged ones too; opens none."""
 
     def drop(self, collection: str) -> None:
-        """Removes a collection; one that is not there is no error."""
+        """Removes a collection; one that is not there is no error, and who is reading it finishes."""
+
+    def close(self) -> None:
+        """Gives back threads, files and memory; a use after that opens them again."""
 
     def version(self) -> str:
         """Name and version of the vector store, for people."""

