@@ -151,9 +151,12 @@ class ChromaIndex:
         self._lock = threading.Lock()
         self._open: dict[str, _Opened] = {}
         self._drafts: dict[str, _Draft] = {}
+        # A reader that still has a dropped collection open may make its folder anew, with nothing in it.
+        self._dropped: set[str] = set()
 
     def create(self, collection: str, *, kind: str, encoder: str, dimension: int) -> None:
         self.drop(collection)
+        self._dropped.discard(collection)
         metadata: dict[str, str | int] = {_MARK: 1, "kind": kind, "encoder": encoder, "dimension": dimension}
         with _translated(collection):
             opened, batch = self._place.create(collection, metadata)
@@ -239,6 +242,7 @@ class ChromaIndex:
         if draft is not None:
             draft.opened.close()
         with self._lock, _translated(collection):
+            self._dropped.add(collection)
             opened = self._open.pop(collection, None)
             if opened is not None:
                 _retire(opened)
@@ -263,7 +267,7 @@ class ChromaIndex:
             opened = self._opened(name)
             opened.users += 1
         try:
-            with _translated(name, opened.gone):
+            with _translated(name, lambda: name in self._dropped or opened.gone()):
                 yield opened
         finally:
             with self._lock:
@@ -275,10 +279,12 @@ class ChromaIndex:
     def _opened(self, name: str) -> _Opened:
         """The open collection; one that another process dropped serves on, unless there is a new one of its name."""
         self._close_dropped()
+        if name in self._dropped:
+            raise _not_there(name)
         known = self._open.get(name)
         if known is not None and not known.gone():
             return known
-        with _translated(name):
+        with _translated(name, lambda: name not in self._place.names()):
             fresh = self._place.open(_checked(name))
         if fresh is None:
             if known is None:
@@ -457,9 +463,11 @@ def _translated(name: str, gone: Callable[[], bool] = lambda: False) -> Iterator
         raise
     except MISSING as error:
         raise _not_there(name) from error
-    except (*UNREACHABLE, OSError) as error:
+    except (errors.ChromaError, OSError) as error:
         if gone():
             raise _not_there(name) from error
+        if not isinstance(error, (*UNREACHABLE, OSError)):
+            raise
         raise StoreUnreachable(
             f"The vector store does not answer: {error}",
             hint="Check that its folder is there, can be written, and that the disk is not full.",
