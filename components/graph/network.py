@@ -83,7 +83,7 @@ def summary(walk: WalkResult) -> str:
     cut = f", cut by the {' and the '.join(walk.truncated_by)} bound" if walk.truncated_by else ""
     return (
         f"Graph: {display(walk.start.name, LONG)}, {entities} {'entity' if entities == 1 else 'entities'}, "
-        f"{stated} stated and {len(walk.edges) - stated} path edges{cut}"
+        f"{stated} stated relations and {len(walk.edges) - stated} that no passage states{cut}"
     )
 
 

@@ -133,7 +133,7 @@ def test_the_sentence_says_what_is_shown_and_what_cut_it(walk: WalkResult) -> No
     stated = sum(edge.kind is EdgeKind.ASSERTION for edge in walk.edges)
     text = summary(replace(walk, truncated_by=("node", "edge")))
     assert text.startswith("Graph: Meridian Freight, 6 entities, ")
-    assert f"{stated} stated and {len(walk.edges) - stated} path edges" in text
+    assert f"{stated} stated relations and {len(walk.edges) - stated} that no passage states" in text
     assert text.endswith("cut by the node and the edge bound")
 
 

@@ -1,0 +1,1 @@
+"""Measurements of the bars of the design: `make bench`, or `python -m benchmarks --help`."""

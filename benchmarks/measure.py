@@ -1,0 +1,72 @@
+"""How a call is timed, and what is told of many timings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from statistics import median, quantiles
+from time import perf_counter, process_time
+
+import psutil
+
+
+@dataclass(slots=True)
+class Timings:
+    """The times of many calls in milliseconds: on the wall, and of the processor, which neighbours slow less."""
+
+    wall: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Times its block."""
+        began, worked = perf_counter(), process_time()
+        try:
+            yield
+        finally:
+            self.wall.append((perf_counter() - began) * 1000)
+            self.processor.append((process_time() - worked) * 1000)
+
+    def extend(self, other: Timings) -> None:
+        self.wall.extend(other.wall)
+        self.processor.extend(other.processor)
+
+    @property
+    def median(self) -> float:
+        return median(self.wall)
+
+    @property
+    def p95(self) -> float:
+        return percentile95(self.wall)
+
+    @property
+    def processor_p95(self) -> float:
+        return percentile95(self.processor)
+
+
+def percentile95(values: list[float]) -> float:
+    """The value that 95 of 100 do not exceed."""
+    return quantiles(values, n=20, method="inclusive")[-1] if len(values) > 1 else values[0]
+
+
+def timed(calls: Iterable[Callable[[], object]]) -> Timings:
+    """The time of each call."""
+    timings = Timings()
+    for call in calls:
+        with timings.one():
+            call()
+    return timings
+
+
+def memory_mb() -> float:
+    """What this process holds in memory, file pages that it has mapped left out."""
+    usage = psutil.Process().memory_info()
+    return float(usage.rss - getattr(usage, "shared", 0)) / 2**20
+
+
+def busyness() -> str:
+    """Who else was working: the machine's load average."""
+    one, five, _ = os.getloadavg()
+    return f"load average {one:.1f} (1 min), {five:.1f} (5 min) on {os.cpu_count()} cores"

@@ -1,0 +1,38 @@
+"""How long commands take that need no encoder, from their start to their end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import partial
+
+from benchmarks.measure import timed
+from benchmarks.serving import ROOT, environment
+from benchmarks.stores import Opened
+from benchmarks.table import Table
+
+_TIMES = 7
+
+
+def bench_commands(opened: Opened) -> Table:
+    """Commands over one store, each a process of its own."""
+    start, name = opened.graph.entity_ids[-1], opened.graph.names[-1]
+    commands = {
+        "attest --help": ["--help"],
+        "attest status": ["status", "--json"],
+        "attest jobs": ["jobs", "--json"],
+        "attest search --mode lexical": ["search", name, "--mode", "lexical", "--json"],
+        "attest walk --depth 2": ["walk", start, "--depth", "2", "--json"],
+        "attest show": ["show", start, "--json"],
+    }
+    table = Table("Commands without the encoder, whole process", ("entities", "command", "median s", "p95 s"))
+    for shown, arguments in commands.items():
+        times = timed([partial(_run, opened, arguments)] * _TIMES)
+        table.add(opened.size, shown, round(times.median / 1000, 2), round(times.p95 / 1000, 2))
+    return table
+
+
+def _run(opened: Opened, arguments: Sequence[str]) -> None:
+    command = [sys.executable, "-m", "backend.cli", *arguments]
+    subprocess.run(command, cwd=ROOT, env=environment(opened.built.folder), check=True, stdout=subprocess.DEVNULL)

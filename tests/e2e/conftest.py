@@ -1,0 +1,120 @@
+"""The application in headless Chromium: what a visitor sees, clicks and types, from the first page on.
+
+Nothing here knows the code of a page. Servers and stores are the real ones, with the demo graph and the real encoder;
+every wait is for something that a visitor could see. A page that asks for anything beyond this machine fails its test,
+as does one that leaves an error in the browser's console or in the server's log.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
+
+from tests.e2e.application import ROOT, Server, attest, serve
+from tests.e2e.visit import Visit
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+expect.set_options(timeout=30_000)  # a machine may be busy
+
+
+def find_browser() -> str:
+    """The path of a Chromium; skips the test where there is none."""
+    path = next(filter(None, map(shutil.which, _NAMES)), None)
+    if path is None:
+        pytest.skip(f"needs Chromium or Google Chrome on the PATH, as {', '.join(_NAMES)}: apt-get install chromium")
+    return path
+
+
+@pytest.fixture(scope="session")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the stores, which pytest-xdist's workers share."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "e2e-stores"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def once(folder: Path, make: Callable[[Path], None]) -> Path:
+    """The folder, made by whoever comes first."""
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            unfinished = folder.with_suffix(".unfinished")
+            shutil.rmtree(unfinished, ignore_errors=True)
+            make(unfinished)
+            unfinished.rename(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def demo_home(stores: Path) -> Path:
+    """A store with the demo graph. Nothing writes to it."""
+    find_browser()
+    first, second = ROOT / "demo" / "first", ROOT / "demo" / "second"
+    return once(stores / "demo", lambda home: attest(home, "load", str(first), str(second), "--dataset", "demo"))
+
+
+@pytest.fixture(scope="session")
+def demo(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server of the demo graph."""
+    with serve(demo_home, tmp_path_factory.mktemp("demo") / "log") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium. (Not for the whole session: another module may have a Playwright of its own.)"""
+    path = find_browser()
+    with sync_playwright() as driver:
+        launched = driver.chromium.launch(executable_path=path, args=_ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def window(browser: Browser) -> Iterator[BrowserContext]:
+    """A window, whose pages share a cache, as a visitor's do."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
+    yield context
+    context.close()
+
+
+Enter = Callable[[Server], Visit]
+
+
+@pytest.fixture
+def enter(window: BrowserContext) -> Iterator[Enter]:
+    """Opens a page of a server; in the end each is checked."""
+    visits: list[Visit] = []
+
+    def make(server: Server) -> Visit:
+        visits.append(Visit(window, server))
+        return visits[-1]
+
+    yield make
+    for visit in visits:
+        visit.page.close()
+    for visit in visits:
+        visit.check()
+
+
+@pytest.fixture
+def visit(demo: Server, enter: Enter) -> Visit:
+    """A page of the demo's server."""
+    return enter(demo)
