@@ -12,7 +12,7 @@ from components import address, markup
 from components.address import ExploreView
 
 _DEPTH = 100  # views that can be gone back to
-_CRUMBS = 3  # entities of the trail that fit beside the controls
+_CRUMBS = 2  # entities of the trail that fit beside the controls
 
 
 @dataclass(frozen=True, slots=True)
