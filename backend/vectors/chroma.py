@@ -151,12 +151,9 @@ class ChromaIndex:
         self._lock = threading.Lock()
         self._open: dict[str, _Opened] = {}
         self._drafts: dict[str, _Draft] = {}
-        # A reader that still has a dropped collection open may make its folder anew, with nothing in it.
-        self._dropped: set[str] = set()
 
     def create(self, collection: str, *, kind: str, encoder: str, dimension: int) -> None:
         self.drop(collection)
-        self._dropped.discard(collection)
         metadata: dict[str, str | int] = {_MARK: 1, "kind": kind, "encoder": encoder, "dimension": dimension}
         with _translated(collection):
             opened, batch = self._place.create(collection, metadata)
@@ -242,7 +239,6 @@ class ChromaIndex:
         if draft is not None:
             draft.opened.close()
         with self._lock, _translated(collection):
-            self._dropped.add(collection)
             opened = self._open.pop(collection, None)
             if opened is not None:
                 _retire(opened)
@@ -267,7 +263,7 @@ class ChromaIndex:
             opened = self._opened(name)
             opened.users += 1
         try:
-            with _translated(name, lambda: name in self._dropped or opened.gone()):
+            with _translated(name, opened.gone):
                 yield opened
         finally:
             with self._lock:
@@ -279,8 +275,6 @@ class ChromaIndex:
     def _opened(self, name: str) -> _Opened:
         """The open collection; one that another process dropped serves on, unless there is a new one of its name."""
         self._close_dropped()
-        if name in self._dropped:
-            raise _not_there(name)
         known = self._open.get(name)
         if known is not None and not known.gone():
             return known
@@ -487,6 +481,8 @@ class _Folders:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        # A reader that still has a dropped collection open may make its folder anew, with nothing in it.
+        self._discarded: set[Path] = set()
 
     def create(self, name: str, metadata: dict[str, str | int]) -> tuple[_Opened, int]:
         path = self._root / f"{name}~{secrets.token_hex(4)}{_PART}"
@@ -515,13 +511,14 @@ class _Folders:
         self._discard(*self._folders(name), *self._folders(name, _PART))
 
     def names(self) -> list[str]:
-        return sorted({path.name.partition("~")[0] for path in self._root.glob("*~*") if path.suffix != _TRASH})
+        paths = (path for path in self._root.glob("*~*") if path.suffix != _TRASH and path not in self._discarded)
+        return sorted({path.name.partition("~")[0] for path in paths})
 
     def version(self) -> str:
         return f"Chroma {chromadb.__version__}, on disk"
 
     def _folders(self, name: str, end: str = "") -> list[Path]:
-        return sorted(self._root.glob(f"{name}~{'[0-9a-f]' * 8}{end}"))
+        return sorted(set(self._root.glob(f"{name}~{'[0-9a-f]' * 8}{end}")) - self._discarded)
 
     def _connect(self, name: str, path: Path) -> _Opened:
         client = _client(path)
@@ -532,9 +529,10 @@ class _Folders:
             if isinstance(error, errors.NotFoundError):  # it was dropped just now, and Chroma made the folder anew
                 self._discard(path)
             raise
-        return _Opened(collection, client.close, lambda: not path.exists())
+        return _Opened(collection, client.close, lambda: path in self._discarded or not path.exists())
 
     def _discard(self, *paths: Path) -> None:
+        self._discarded.update(paths)
         for path in paths:
             with suppress(FileNotFoundError):  # another process was faster
                 path.rename(path.with_name(path.name + _TRASH))
