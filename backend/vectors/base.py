@@ -73,7 +73,10 @@ class Index(Protocol):
         """Every collection of this product, half-written and damaged ones too; opens none."""
 
     def drop(self, collection: str) -> None:
-        """Removes a collection; one that is not there is no error, and who is reading it finishes."""
+        """Removes a collection; one that is not there is no error.
+
+        Who has it open is answered as before, or is told that it is gone; never wrongly.
+        """
 
     def close(self) -> None:
         """Gives back threads, files and memory; a use after that opens them again."""

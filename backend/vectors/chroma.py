@@ -12,6 +12,7 @@ Chroma's threads do not survive a fork: a process that has used an index must st
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
@@ -149,6 +150,7 @@ class ChromaIndex:
     def __init__(self, place: _Place) -> None:
         self._place = place
         self._lock = threading.Lock()
+        self._opening = threading.Lock()
         self._open: dict[str, _Opened] = {}
         self._drafts: dict[str, _Draft] = {}
 
@@ -238,11 +240,12 @@ class ChromaIndex:
         draft = self._drafts.pop(collection, None)
         if draft is not None:
             draft.opened.close()
-        with self._lock, _translated(collection):
+        with _translated(collection):
+            self._place.remove(collection)
+        with self._lock:
             opened = self._open.pop(collection, None)
             if opened is not None:
                 _retire(opened)
-            self._place.remove(collection)
 
     def version(self) -> str:
         return self._place.version()
@@ -259,9 +262,7 @@ class ChromaIndex:
 
     @contextmanager
     def _reading(self, name: str) -> Iterator[_Opened]:
-        with self._lock:
-            opened = self._opened(name)
-            opened.users += 1
+        opened = self._use(name)
         try:
             with _translated(name, opened.gone):
                 yield opened
@@ -272,22 +273,42 @@ class ChromaIndex:
                 if opened.retired and not opened.users:
                     opened.close()
 
-    def _opened(self, name: str) -> _Opened:
-        """The open collection; one that another process dropped serves on, unless there is a new one of its name."""
-        self._close_dropped()
-        known = self._open.get(name)
-        if known is not None and not known.gone():
-            return known
-        with _translated(name, lambda: name not in self._place.names()):
-            fresh = self._place.open(_checked(name))
-        if fresh is None:
-            if known is None:
-                raise _not_there(name)
-            return known
+    def _use(self, name: str) -> _Opened:
+        """The open collection; one that was dropped serves on while Chroma can, unless there is a new one of its name."""
+        known = self._known(name)
         if known is not None:
-            _retire(known)
-        self._open[name] = fresh
-        return fresh
+            return known
+        with self._opening:  # which takes as long as reading the vectors; who reads other collections does not wait
+            known = self._known(name)
+            if known is not None:
+                return known
+            with _translated(name):
+                fresh = self._place.open(_checked(name))
+            with self._lock:
+                return self._put(name, fresh)
+
+    def _known(self, name: str) -> _Opened | None:
+        with self._lock:
+            self._close_dropped()
+            known = self._open.get(name)
+            if known is None or known.gone():
+                return None
+            known.users += 1
+            return known
+
+    def _put(self, name: str, fresh: _Opened | None) -> _Opened:
+        known = self._open.get(name)
+        if fresh is not None and fresh.gone():
+            fresh.close()
+            fresh = None
+        if fresh is not None:
+            if known is not None:
+                _retire(known)
+            known = self._open[name] = fresh
+        if known is None:
+            raise _not_there(name)
+        known.users += 1
+        return known
 
     def _close_dropped(self) -> None:
         """Lets go of what other processes dropped: an open collection keeps its vectors in memory."""
@@ -481,8 +502,6 @@ class _Folders:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        # A reader that still has a dropped collection open may make its folder anew, with nothing in it.
-        self._discarded: set[Path] = set()
 
     def create(self, name: str, metadata: dict[str, str | int]) -> tuple[_Opened, int]:
         path = self._root / f"{name}~{secrets.token_hex(4)}{_PART}"
@@ -504,40 +523,57 @@ class _Folders:
         _to_disk(self._root)
 
     def open(self, name: str) -> _Opened | None:
-        folders = self._folders(name)
-        return self._connect(name, folders[-1]) if folders else None
+        for path in self._folders(name):
+            with _held(path, fcntl.LOCK_SH) as there:
+                if there:
+                    return self._connect(name, path)
+        return None
 
     def remove(self, name: str) -> None:
-        self._discard(*self._folders(name), *self._folders(name, _PART))
+        for path in self._folders(name) + self._folders(name, _PART):
+            with _held(path, fcntl.LOCK_EX) as there:
+                if there:
+                    path.rename(path.with_name(path.name + _TRASH))
+        for path in self._root.glob(f"*~*{_TRASH}"):
+            shutil.rmtree(path, ignore_errors=True)
 
     def names(self) -> list[str]:
-        paths = (path for path in self._root.glob("*~*") if path.suffix != _TRASH and path not in self._discarded)
-        return sorted({path.name.partition("~")[0] for path in paths})
+        return sorted({path.name.partition("~")[0] for path in self._root.glob("*~*") if path.suffix != _TRASH})
 
     def version(self) -> str:
         return f"Chroma {chromadb.__version__}, on disk"
 
     def _folders(self, name: str, end: str = "") -> list[Path]:
-        return sorted(set(self._root.glob(f"{name}~{'[0-9a-f]' * 8}{end}")) - self._discarded)
+        return sorted(self._root.glob(f"{name}~{'[0-9a-f]' * 8}{end}"))
 
     def _connect(self, name: str, path: Path) -> _Opened:
         client = _client(path)
         try:
             collection = client.get_collection(name, embedding_function=None)
-        except BaseException as error:
+            collection.count()  # reads the vectors into memory: no later question needs their files
+        except BaseException:
             client.close()
-            if isinstance(error, errors.NotFoundError):  # it was dropped just now, and Chroma made the folder anew
-                self._discard(path)
             raise
-        return _Opened(collection, client.close, lambda: path in self._discarded or not path.exists())
+        return _Opened(collection, client.close, lambda: not path.exists())
 
-    def _discard(self, *paths: Path) -> None:
-        self._discarded.update(paths)
-        for path in paths:
-            with suppress(FileNotFoundError):  # another process was faster
-                path.rename(path.with_name(path.name + _TRASH))
-        for path in self._root.glob(f"*~*{_TRASH}"):
-            shutil.rmtree(path, ignore_errors=True)
+
+@contextmanager
+def _held(path: Path, how: int) -> Iterator[bool]:
+    """Whether a folder is still there, and stays while the block runs.
+
+    Who opens one shares it, who removes it has it alone: a Chroma whose files go while it reads them for the first time
+    can wait for itself forever. Once it is open it needs them no more.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        fcntl.flock(handle, how)
+        yield path.exists()
+    finally:
+        os.close(handle)
 
 
 def _client(path: Path) -> Client:

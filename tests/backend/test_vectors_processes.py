@@ -1,7 +1,8 @@
 """Vectors on disk that one process writes while others read them.
 
 `python -m tests.backend.test_vectors_processes write FOLDER NAME...` writes the collections one after the other and
-prints the name of each that is complete; `... read FOLDER NAME MOMENT` opens one at a moment and prints what it found.
+prints the name of each that is complete; `... read FOLDER NAME MOMENT` opens one at a moment and prints what it found;
+`... watch FOLDER` opens whatever comes until there is none for a while, and prints how that ended.
 """
 
 from __future__ import annotations
@@ -183,8 +184,36 @@ def test_what_another_process_drops(tmp_path: Path) -> None:
         each.close()
 
 
+def test_a_collection_that_is_dropped_while_it_is_opened_is_there_or_not(tmp_path: Path) -> None:
+    """A Chroma whose files go while it reads them for the first time can wait for itself forever."""
+    index = open_chroma(tmp_path)
+    watching = [process("watch", tmp_path) for _ in range(2)]
+    for number in range(12):
+        write(index, f"entity-{number}")
+        time.sleep(0.02 * (number % 4))
+        index.drop(f"entity-{number}")
+    for running in watching:
+        assert set(lines(running)) <= {"right", "IndexNotReady"}
+    assert list(tmp_path.iterdir()) == []
+    index.close()
+
+
 def test_nothing_is_sent_anywhere(tmp_path: Path) -> None:
     assert lines(process("offline", tmp_path)) == ["entity-0"]
+
+
+def watch(index: Index) -> None:
+    last = time.monotonic() + 10
+    while time.monotonic() < last + 3:
+        for name in index.names():
+            last = time.monotonic()
+            try:
+                found = index.nearest(name, vectors_of(name)[7], limit=1)
+            except IndexNotReady:
+                print("IndexNotReady", flush=True)
+            else:
+                print("right" if found[0].id == ids_of(name)[7] else f"wrong {found}", flush=True)
+        time.sleep(0.01)
 
 
 def main(action: str, folder: Path, *rest: str) -> None:
@@ -197,6 +226,8 @@ def main(action: str, folder: Path, *rest: str) -> None:
         while time.time() < float(rest[1]):
             pass
         print(index.collections()[rest[0]], index.nearest(rest[0], vectors_of(rest[0])[7], limit=1)[0].id)
+    elif action == "watch":
+        watch(index)
     elif action == "drop":
         index.drop(rest[0])
     elif action == "offline":
