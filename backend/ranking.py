@@ -6,18 +6,17 @@ The lexical score uses the query and one name, nothing of the corpus, so that hi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from backend.models import Entity, Match
-from backend.words import Word, fold, words
+from backend.words import Word, fold, plain_words, words
 
 # Reciprocal rank fusion, score = sum of 1 / (k + rank) over the lists: Cormack, Clarke and Büttcher, "Reciprocal
 # Rank Fusion outperforms Condorcet and individual Rank Learning Methods", SIGIR 2009, which found k = 60.
 RRF_K = 60
 
 
-@dataclass(frozen=True, slots=True)
-class NameScore:
+class NameScore(NamedTuple):
     """How well one name or alias answers a query; greater is better, field by field in this order."""
 
     exact_name: bool
@@ -27,14 +26,13 @@ class NameScore:
     name_share: float  # share of the name's words that the query has
 
     @property
-    def order(self) -> tuple[bool, bool, float, bool, float]:
-        return (self.exact_name, self.exact_alias, self.query_share, self.whole, self.name_share)
-
-    @property
     def value(self) -> float:
         """One number in the same order: 4 exact name, 2 exact alias, plus the shares with descending weight."""
         exactness = 4 * self.exact_name + 2 * self.exact_alias
         return round(exactness + self.query_share + 0.001 * self.whole + 0.0009 * self.name_share, 6)
+
+
+_NO_MATCH = NameScore(False, False, 0.0, True, 0.0)
 
 
 class NameScorer:
@@ -45,26 +43,45 @@ class NameScorer:
         self.words = words(text)
         self._asked = list(dict.fromkeys(self.words))
         self._joined = _joined(self.words)
+        self._plain = {word.text for word in self._asked if not word.unspaced}
+        self._last = self.words[-1].text if self.words and not self.words[-1].unspaced else None
 
     def score(self, entity: Entity) -> tuple[NameScore, Match] | None:
         """The best of the name and the aliases, ties to the earlier; None when no word matches."""
-        names = [(entity.name, "name"), *((alias, "alias") for alias in entity.aliases)]
-        scored = [(self._score(name, kind), Match(name, kind, False)) for name, kind in names]
-        best = max(scored, key=lambda pair: pair[0].order)
-        if not best[0].query_share:
+        best, text, kind = self._score(entity.name, True), entity.name, "name"
+        for alias in entity.aliases:
+            found = self._score(alias, False)
+            if found > best:
+                best, text, kind = found, alias, "alias"
+        if not best.query_share:
             return None
-        return best[0], Match(best[1].text, best[1].kind, best[0].exact_name or best[0].exact_alias)
+        return best, Match(text, kind, best.exact_name or best.exact_alias)
 
-    def _score(self, name: str, kind: str) -> NameScore:
+    def _score(self, name: str, is_name: bool) -> NameScore:
+        folded = fold(name)
+        plain = plain_words(folded)
+        if plain is None:
+            return self._score_any(name, folded, is_name)
+        # Thousands of names are scored for one query, and nearly all are of this kind: words with spaces between them.
+        whole, last = self._plain.intersection(plain), self._last
+        begun = [] if last is None or last in whole else [word for word in plain if word.startswith(last)]
+        if not whole and not begun:
+            return _NO_MATCH
+        is_exact = folded == self.folded or " ".join(plain) == self._joined
+        query_share = 1.0 if is_exact else (len(whole) + bool(begun)) / len(self._asked)
+        shared = len([word for word in plain if word in whole]) + len([word for word in begun if word not in whole])
+        return NameScore(is_exact and is_name, is_exact and not is_name, query_share, not begun, shared / len(plain))
+
+    def _score_any(self, name: str, folded: str, is_name: bool) -> NameScore:
         own = words(name)
-        exact = fold(name) == self.folded or (bool(own) and _joined(own) == self._joined)
+        exact = folded == self.folded or (bool(own) and _joined(own) == self._joined)
         whole = {word for word in self._asked if _has(own, word)}
         last = self.words[-1] if self.words else None
         begun = {last} - whole if last is not None and _begins(own, last) else set()
         matched = whole | begun
         return NameScore(
-            exact_name=exact and kind == "name",
-            exact_alias=exact and kind == "alias",
+            exact_name=exact and is_name,
+            exact_alias=exact and not is_name,
             query_share=1.0 if exact else len(matched) / max(1, len(self._asked)),
             whole=not begun,
             name_share=_name_share(own, whole, begun),

@@ -152,7 +152,7 @@ def _lexical(
     scored = [(entity, found) for entity in proposals.entities if (found := scorer.score(entity)) is not None]
     scored.sort(key=lambda pair: pair[0].id)
     scored.sort(key=lambda pair: pair[0].name)
-    scored.sort(key=lambda pair: pair[1][0].order, reverse=True)
+    scored.sort(key=lambda pair: pair[1][0], reverse=True)
     channel = _Channel(sizes=Counter(entity.label for entity, _ in scored))
     kept: Counter[str] = Counter()
     for entity, (score, match) in scored:

@@ -23,6 +23,7 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
     "\U00020000-\U0003ffff"  # Han, supplementary planes
 )
+_PLAIN = re.compile("[a-z0-9]+")
 _RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 
 
@@ -62,6 +63,11 @@ def words(text: str) -> tuple[Word, ...]:
     return tuple(found or (Word(c) for c in symbols if not c.isspace()))
 
 
+def plain_words(folded: str) -> list[str] | None:
+    """The words of a folded text where these are nothing but ASCII letters and digits; None for any other text."""
+    return _PLAIN.findall(folded) or None if folded.isascii() else None
+
+
 def token_text(text: str) -> str:
     """The tokens of a text, each between single spaces, as the stores keep it."""
     tokens = " ".join(token for word in words(text) for token in word.tokens)
@@ -77,7 +83,7 @@ def _is_accent(character: str) -> bool:
 
 def _pieces(folded: str) -> list[str]:
     if folded.isascii():
-        return re.findall(r"[a-z0-9]+", folded)
+        return _PLAIN.findall(folded)
     return "".join(c if _is_word_character(c) else " " for c in folded).split()
 
 

@@ -143,7 +143,7 @@ class Truth:
             if isinstance(step, Removal):
                 self._remove(step)
             elif step.committed:
-                self._load(step, self.now + number)
+                self._load(step, self.now + 1000 * number)  # no two loads are as near as a microsecond
 
     # "Every row of `relations` is one stored relation. Rows without `id` are told apart by content and occurrence
     # number, so identical rows count and a second load meets its own."

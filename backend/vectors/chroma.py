@@ -274,7 +274,7 @@ class ChromaIndex:
                     opened.close()
 
     def _use(self, name: str) -> _Opened:
-        """The open collection; one that was dropped serves on while Chroma can, unless there is a new one of its name."""
+        """The open collection; a dropped one serves on while Chroma can, unless there is a new one of its name."""
         known = self._known(name)
         if known is not None:
             return known

@@ -126,9 +126,9 @@ def _know_entities(visible: Visibility) -> tuple[str, ...]:
         f"""INSERT OR IGNORE INTO touched_entity
             SELECT entity FROM appearance WHERE version IN ({_VERSIONS_OF_TOUCHED})""",
         f"""INSERT OR IGNORE INTO touched_edge SELECT a.edge FROM entity e CROSS JOIN adjacency a ON a.entity = e.id
-            WHERE e.id IN (SELECT id FROM touched_entity) AND e.known <> {visible.entity_known("e.id")}""",
-        f"""UPDATE entity SET known = {visible.entity_known("entity.id")},
-                supported = {visible.entity_supported("entity.id")}
+            WHERE e.id IN (SELECT id FROM touched_entity) AND e.known <> {visible.entity_known("e")}""",
+        f"""UPDATE entity SET known = {visible.entity_known("entity")},
+                supported = {visible.entity_supported("entity")}
             WHERE id IN (SELECT id FROM touched_entity)""",
     )
 

@@ -29,8 +29,13 @@ class EdgeReads:
         rows = self.connection.read(
             f"""WITH {_near(relation_types)},
                 first_read AS MATERIALIZED (
-                    SELECT edge, {_STORED_ORDER} FROM near GROUP BY edge ORDER BY {_STORED_ORDER} LIMIT :limit + 1
-                ), wanted AS MATERIALIZED (SELECT edge FROM first_read ORDER BY {_STORED_ORDER} LIMIT :limit)
+                    SELECT edge, {_STORED_ORDER} FROM near GROUP BY {_STORED_ORDER}, edge
+                    ORDER BY {_STORED_ORDER} LIMIT :limit + 1
+                ), wanted AS MATERIALIZED (
+                    SELECT e.*, e.id AS edge
+                    FROM (SELECT edge FROM first_read ORDER BY {_STORED_ORDER} LIMIT :limit) r
+                    CROSS JOIN edge e ON e.id = r.edge
+                )
                 {_ends_and_edges(visible)}
                 UNION ALL SELECT 'read', count(*), 0, 0, 0, 0, 0, 0, 0 FROM first_read""",
             {
@@ -46,7 +51,7 @@ class EdgeReads:
     def edge(self, edge_id: str, scope: ResolvedScope) -> StoredEdge | None:
         visible = Visibility(scope, self.settled)
         rows = self.connection.read(
-            f"WITH wanted AS (SELECT id AS edge FROM edge WHERE uuid = :id) {_ends_and_edges(visible)}",
+            f"WITH wanted AS (SELECT *, id AS edge FROM edge WHERE uuid = :id) {_ends_and_edges(visible)}",
             {**visible.parameters, "id": edge_id},
         )
         return next(_stored_edges(rows), None)
@@ -87,24 +92,24 @@ class EdgeReads:
         among: Sequence[str],
     ) -> HiddenEdges:
         visible = Visibility(scope, self.settled)
-        first = f"""FROM adjacency b WHERE b.entity = f.id {_asked(relation_types)}
+        # With types the first edges of each are read beforehand; without, they stand in the index as they are wanted.
+        read, source = (f"{_near(relation_types)},", "near") if relation_types else ("", "adjacency")
+        first = f"""SELECT entity, edge, other, kept FROM {source} b WHERE b.entity = f.id
             ORDER BY {_STORED_ORDER} LIMIT :limit"""
         edge = "" if visible.is_stored else "JOIN edge e ON e.id = near.edge"
-        hidden = f"{visible.edge_kept('near')} AND near.edge NOT IN (SELECT id FROM shown)"
-        # An edge between two of `among` is counted at both of its ends.
+        kept = visible.edge_kept("near")
+        hidden = f"FROM ({first}) near {edge} WHERE {kept} AND near.edge NOT IN (SELECT id FROM shown)"
         rows = self.connection.read(
-            f"""WITH shown AS MATERIALIZED (
+            f"""WITH {read} shown AS MATERIALIZED (
                     SELECT id FROM edge WHERE uuid IN (SELECT value FROM json_each(:shown))
                 ), among AS MATERIALIZED (
                     SELECT id FROM entity WHERE uuid IN (SELECT value FROM json_each(:among))
                 )
-                SELECT f.uuid, f.id IN (SELECT id FROM among) AS is_among,
-                    (SELECT count(*) FROM (SELECT * {first}) near {edge} WHERE {hidden}) AS hidden,
-                    (SELECT count(*) FROM (SELECT 1 {first} + 1)) <= :limit AS exact, (
-                        SELECT count(*) - count(DISTINCT near.edge)
-                        FROM among f CROSS JOIN adjacency near ON near.id IN (SELECT b.id {first}) {edge}
-                        WHERE near.other IN (SELECT id FROM among) AND {hidden}
-                    ) AS twice
+                SELECT f.uuid, f.id IN (SELECT id FROM among) AS is_among, (SELECT count(*) {hidden}) AS hidden,
+                    (SELECT count(*) FROM ({first} + 1)) <= :limit AS exact,
+                    CASE WHEN f.id IN (SELECT id FROM among) THEN (
+                        SELECT json_group_array(near.edge) {hidden} AND near.other IN (SELECT id FROM among)
+                    ) ELSE '[]' END AS mutual
                 FROM entity f WHERE f.uuid IN (SELECT value FROM json_each(:ids))""",
             {
                 **visible.parameters,
@@ -115,9 +120,10 @@ class EdgeReads:
                 "limit": limit,
             },
         )
-        distinct = sum(row["hidden"] for row in rows if row["is_among"]) - max(
-            (row["twice"] for row in rows), default=0
-        )
+        # An edge between two of `among` was counted at both of its ends.
+        mutual = [edge for row in rows for edge in json.loads(row["mutual"])]
+        twice = len(mutual) - len(set(mutual))
+        distinct = sum(row["hidden"] for row in rows if row["is_among"]) - twice
         return HiddenEdges({row["uuid"]: Hidden(row["hidden"], bool(row["exact"])) for row in rows}, distinct)
 
     def relation_types(self, entity_id: str, limit: int, scope: ResolvedScope) -> tuple[RelationType, ...]:
@@ -127,7 +133,7 @@ class EdgeReads:
                 SELECT t.name, count(*) AS edges, (SELECT count(*) FROM near) <= :limit AS exact
                 FROM (SELECT * FROM near ORDER BY {_STORED_ORDER} LIMIT :limit) near
                 JOIN edge e ON e.id = near.edge JOIN relation_type t ON t.id = e.type
-                WHERE {visible.edge_kept("near")} AND {visible.entity_known("near.entity")} GROUP BY t.id""",
+                WHERE {visible.edge_kept("near")} AND {visible.entity_known_by("near.entity")} GROUP BY t.id""",
             {**visible.parameters, "ids": json.dumps([entity_id]), "limit": limit},
         )
         types = (RelationType(row["name"], row["edges"], bool(row["exact"])) for row in rows)
@@ -159,58 +165,47 @@ class EdgeReads:
 
 
 def _near(relation_types: Sequence[str]) -> str:
-    """Common table expressions `frontier` and `near`: of each entity the first edges, one more than the limit.
+    """Common table expression `near`: the first edges in stored order, and one more, of each entity (and type).
 
-    The inner SELECT is run per entity (and type) and ends at its limit inside an index that has the stored order.
+    Only these are read, as one range of an index that has the order. Where there are more, `last` is its last row.
     """
-    if not relation_types:
-        return f"""frontier AS MATERIALIZED (
-                SELECT id AS entity, uuid FROM entity WHERE uuid IN (SELECT value FROM json_each(:ids))
-            ), near AS MATERIALIZED (
-                SELECT a.entity, a.edge, a.less_documents, a.less_passages, a.uuid, a.other, a.kept
-                FROM frontier f CROSS JOIN adjacency a ON a.id IN (
-                    SELECT b.id FROM adjacency b WHERE b.entity = f.entity ORDER BY {_STORED_ORDER} LIMIT :limit + 1
-                )
-            )"""
-    return f"""frontier AS MATERIALIZED (
-            SELECT id AS entity, uuid FROM entity WHERE uuid IN (SELECT value FROM json_each(:ids))
-        ), asked AS MATERIALIZED (
-            SELECT id AS type FROM relation_type WHERE name IN (SELECT value FROM json_each(:types))
+    asked = column = of_type = with_type = ""
+    if relation_types:
+        asked = """CROSS JOIN (
+                SELECT id AS type FROM relation_type WHERE name IN (SELECT value FROM json_each(:types))
+            ) t """
+        column, of_type, with_type = "t.type,", "AND b.type = t.type", "AND a.type = l.type"
+    return f"""last AS MATERIALIZED (
+            SELECT f.id, {column} coalesce(-e.documents, 1) AS less_documents,
+                coalesce(-e.passages, 1) AS less_passages, coalesce(e.uuid, '') AS uuid
+            FROM entity f {asked}LEFT JOIN edge e ON e.id = (
+                SELECT b.edge FROM adjacency b WHERE b.entity = f.id {of_type}
+                ORDER BY {_STORED_ORDER} LIMIT 1 OFFSET :limit
+            ) WHERE f.uuid IN (SELECT value FROM json_each(:ids))
         ), near AS MATERIALIZED (
             SELECT a.entity, a.edge, a.less_documents, a.less_passages, a.uuid, a.other, a.kept
-            FROM frontier f CROSS JOIN asked t CROSS JOIN adjacency a ON a.id IN (
-                SELECT b.id FROM adjacency b WHERE b.entity = f.entity AND b.type = t.type
-                ORDER BY {_STORED_ORDER} LIMIT :limit + 1
-            )
+            FROM last l CROSS JOIN adjacency a ON a.entity = l.id {with_type}
+                AND (a.less_documents, a.less_passages, a.uuid) <= (l.less_documents, l.less_passages, l.uuid)
         )"""
 
 
-def _asked(relation_types: Sequence[str]) -> str:
-    if not relation_types:
-        return ""
-    return """AND b.type IN (
-        SELECT id FROM relation_type WHERE name IN (SELECT value FROM json_each(:types))
-    )"""
-
-
 def _ends_and_edges(visible: Visibility) -> str:
-    """The ends of the edges in `wanted` that are in scope, each once, and then the edges with their support."""
-    ends = f"""SELECT 'end', n.id, n.uuid, n.source_id, ds.name, n.name, l.name, {visible.entity_supported("n.id")}, 0
+    """The ends of the edges in `wanted`, rows of `edge`, that are in scope, then the edges with their support."""
+    ends = f"""SELECT 'end', n.id, n.uuid, n.source_id, ds.name, n.name, l.name, {visible.entity_supported("n")}, 0
         FROM (
-            SELECT e.source AS id FROM wanted w CROSS JOIN edge e ON e.id = w.edge
-            UNION SELECT e.target FROM wanted w CROSS JOIN edge e ON e.id = w.edge
+            SELECT source AS id FROM wanted UNION SELECT target FROM wanted
         ) x CROSS JOIN entity n ON n.id = x.id JOIN label l ON l.id = n.label JOIN dataset ds ON ds.id = n.dataset
-        WHERE {visible.entity_known("n.id")}"""
+        WHERE {visible.entity_known("n")}"""
     if visible.is_stored:
         return f"""{ends} UNION ALL
             SELECT 'edge', e.source, e.target, e.uuid, t.name, e.stated, {visible.edge_unstated("e")},
                 e.current_passages, e.current_documents
-            FROM wanted w CROSS JOIN edge e ON e.id = w.edge CROSS JOIN relation_type t ON t.id = e.type
+            FROM wanted e CROSS JOIN relation_type t ON t.id = e.type
             WHERE e.stated + e.unstated > 0"""
     return f"""{ends} UNION ALL
         SELECT 'edge', e.source, e.target, e.uuid, t.name, coalesce(backed.stated, 0),
             {visible.edge_unstated("e")}, coalesce(backed.passages, 0), coalesce(backed.documents, 0)
-        FROM wanted w CROSS JOIN edge e ON e.id = w.edge CROSS JOIN relation_type t ON t.id = e.type
+        FROM wanted e CROSS JOIN relation_type t ON t.id = e.type
         LEFT JOIN ({visible.edge_support("wanted")}) backed ON backed.edge = e.id
         WHERE coalesce(backed.stated, 0) + e.unstated > 0"""
 

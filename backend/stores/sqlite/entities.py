@@ -67,7 +67,7 @@ class EntityReads:
         rows = self.connection.read(
             f"""SELECT {ENTITY_COLUMNS}, c.name AS vectors FROM {ENTITY_TABLES}
                 LEFT JOIN vector_collection c ON c.id = e.vectors
-                WHERE e.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.entity_known("e.id")}""",
+                WHERE e.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.entity_known("e")}""",
             {**visible.parameters, "ids": json.dumps(entity_ids)},
         )
         return {row["uuid"]: Candidate(result_entity(row), row["vectors"]) for row in rows}
@@ -77,34 +77,29 @@ class EntityReads:
     ) -> dict[str, Evidence]:
         visible = Visibility(scope, self.settled)
         distinct = list(dict.fromkeys(words))[:MAX_WORDS]
-        matched = " + ".join(f"(instr(p.words, :word_{n}) > 0)" for n in range(len(distinct))) or "0"
+        # Of a hub's tens of thousands of passages only the first few are kept while they are read.
         rows = self.connection.read(
-            f"""WITH seen AS (
-                    SELECT m.entity, m.passage, count(*) AS mentions
-                    FROM entity e CROSS JOIN mention m ON m.entity = e.id
-                    CROSS JOIN passage p ON p.id = m.passage CROSS JOIN version v ON v.id = p.version
-                    WHERE e.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.current("v")}
-                    GROUP BY m.entity, m.passage
-                ), placed AS (
-                    SELECT s.entity, s.passage, row_number() OVER (
-                        PARTITION BY s.entity ORDER BY {matched} DESC, s.mentions DESC, {READING_ORDER}
-                    ) AS place
-                    FROM seen s CROSS JOIN passage p ON p.id = s.passage JOIN version v ON v.id = p.version
-                ), counted AS (
+            f"""WITH counted AS MATERIALIZED (
                     SELECT e.id, e.uuid, sum(a.passages) AS passages, count(DISTINCT a.document) AS documents
                     FROM entity e CROSS JOIN appearance a ON a.entity = e.id
                     CROSS JOIN version v ON v.id = a.version
                     WHERE e.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.current("v")} GROUP BY e.id
                 )
-                SELECT counted.uuid AS entity, counted.passages, counted.documents, {PASSAGE_COLUMNS}, (
+                SELECT e.uuid AS entity, e.passages, e.documents, {PASSAGE_COLUMNS}, (
                     SELECT json_group_array(json_array(m."start", m."end")) FROM mention m
-                    WHERE m.entity = placed.entity AND m.passage = placed.passage
+                    WHERE m.entity = e.id AND m.passage = p.id
                 ) AS spans
-                FROM counted
-                LEFT JOIN placed ON placed.entity = counted.id AND placed.place <= :limit
-                LEFT JOIN passage p ON p.id = placed.passage LEFT JOIN version v ON v.id = p.version
+                FROM counted e LEFT JOIN passage p ON p.id IN (
+                    SELECT m.passage FROM mention m CROSS JOIN passage p ON p.id = m.passage
+                    CROSS JOIN version v ON v.id = p.version WHERE m.entity = e.id AND {visible.current("v")}
+                    GROUP BY m.passage
+                    ORDER BY {_words_in("p", len(distinct))} DESC, count(*) DESC, {READING_ORDER} LIMIT :limit
+                )
+                LEFT JOIN version v ON v.id = p.version
                 LEFT JOIN document d ON d.id = v.document LEFT JOIN dataset ds ON ds.id = d.dataset
-                ORDER BY counted.id, placed.place""",
+                ORDER BY e.id, {_words_in("p", len(distinct))} DESC, (
+                    SELECT count(*) FROM mention m WHERE m.entity = e.id AND m.passage = p.id
+                ) DESC, {READING_ORDER}""",
             {
                 **visible.parameters,
                 "ids": json.dumps(entity_ids),
@@ -129,7 +124,7 @@ class EntityReads:
                         SELECT count(DISTINCT a.document) FROM appearance a JOIN version v ON v.id = a.version
                         WHERE a.entity = e.id AND {visible.current("v")}
                     ) AS documents
-                    FROM {ENTITY_TABLES} WHERE e.uuid = :id AND {visible.entity_known("e.id")}
+                    FROM {ENTITY_TABLES} WHERE e.uuid = :id AND {visible.entity_known("e")}
                 ) found""",
             {**visible.parameters, **asked, "id": entity_id},
         )
@@ -146,6 +141,11 @@ class EntityReads:
     def stored_entity(self, entity_id: str) -> Entity | None:
         rows = self.connection.read(f"SELECT {ENTITY_COLUMNS} FROM {ENTITY_TABLES} WHERE e.uuid = ?", (entity_id,))
         return result_entity(rows[0]) if rows else None
+
+
+def _words_in(passage: str, count: int) -> str:
+    """How many of the words `:word_0`, … a passage has."""
+    return " + ".join(f"(instr({passage}.words, :word_{n}) > 0)" for n in range(count)) or "NULL"
 
 
 def unknown_names_query(names: Mapping[str, Sequence[str]]) -> tuple[str, dict[str, str]]:
@@ -193,13 +193,13 @@ def _propose_sql(expressions: int, has_labels: bool, visible: Visibility) -> str
         ), proposed AS MATERIALIZED (SELECT entity, min(source) AS source FROM matched GROUP BY entity),
         full_sources AS (SELECT source FROM matched GROUP BY source HAVING count(*) > :word_limit),
         placed AS (
-            SELECT {ENTITY_COLUMNS}, row_number() OVER (PARTITION BY e.label ORDER BY min(proposed.source, 2), e.id)
-                AS place
-            FROM proposed CROSS JOIN entity e ON e.id = proposed.entity
-            JOIN label l ON l.id = e.label JOIN dataset ds ON ds.id = e.dataset
-            WHERE {visible.entity_known("e.id")} {asked}
+            SELECT e.id, row_number() OVER (PARTITION BY e.label ORDER BY min(proposed.source, 2), e.id) AS place
+            FROM proposed CROSS JOIN entity e ON e.id = proposed.entity JOIN label l ON l.id = e.label
+            WHERE {visible.entity_known("e")} {asked}
         )
-        SELECT placed.*, (SELECT count(*) FROM full_sources) AS full FROM placed WHERE place <= :limit + 1"""
+        SELECT {ENTITY_COLUMNS}, placed.place, (SELECT count(*) FROM full_sources) AS full
+        FROM placed CROSS JOIN entity e ON e.id = placed.id JOIN label l ON l.id = e.label
+        JOIN dataset ds ON ds.id = e.dataset WHERE placed.place <= :limit + 1"""
 
 
 def _proposals(rows: list[Row], limit: int, labels: Sequence[str]) -> Proposals:

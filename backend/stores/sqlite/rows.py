@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
+import orjson
+
 from backend.models import Counts, Document, Entity, Evidence, Passage, Span
 from backend.stores.sqlite.driver import Row
 
@@ -33,9 +35,9 @@ def entity_fields(row: Row) -> dict[str, Any]:
         "dataset": row["dataset"],
         "name": row["name"],
         "label": row["label"],
-        "aliases": tuple(json.loads(row["aliases"])),
+        "aliases": tuple(_read_json(row["aliases"])),
         "description": row["description"],
-        "metadata": json.loads(row["metadata"]),
+        "metadata": _read_json(row["metadata"]),
     }
 
 
@@ -51,7 +53,7 @@ def document_fields(row: Row) -> dict[str, Any]:
         "author": row["author"],
         "url": row["url"],
         "valid_from": row["declared_from"],
-        "metadata": json.loads(row["document_metadata"]),
+        "metadata": _read_json(row["document_metadata"]),
     }
 
 
@@ -84,6 +86,11 @@ def result_evidence(rows: Iterable[Row], key: str) -> dict[str, Evidence]:
         if row["passage_uuid"] is not None:
             gathered[row[key]].append(result_passage(row, row["spans"]))
     return {name: Evidence(tuple(gathered[name]), count) for name, count in counts.items()}
+
+
+def _read_json(text: str) -> Any:
+    # Most lists of aliases and most metadata are empty, and thousands are read for one search.
+    return orjson.loads(text) if len(text) > 2 else [] if text == "[]" else {}
 
 
 def as_json(value: Any) -> str:

@@ -50,21 +50,25 @@ class Visibility:
         return f"{version}.valid_from <= :at AND :at < {version}.valid_to"
 
     def entity_known(self, entity: str) -> str:
-        """Holds where a passage in scope mentions the entity (an SQL expression for its key), in any version."""
-        if self.is_stored:
-            return f"(SELECT known FROM entity WHERE id = {entity})"
-        return (
-            f"EXISTS (SELECT 1 FROM appearance a CROSS JOIN version c ON c.document = a.document "
-            f"WHERE a.entity = {entity}{self._narrow('a')} AND {self.current('c')})"
-        )
+        """Holds where a passage in scope mentions the entity, a row of that table, in any version."""
+        return f"{entity}.known" if self.is_stored else self.entity_known_by(f"{entity}.id")
 
     def entity_supported(self, entity: str) -> str:
-        """Holds where a visible passage mentions the entity."""
+        """Holds where a visible passage mentions the entity, a row of that table."""
         if self.is_stored:
-            return f"(SELECT supported FROM entity WHERE id = {entity})"
+            return f"{entity}.supported"
         return (
             f"EXISTS (SELECT 1 FROM appearance a CROSS JOIN version c ON c.id = a.version "
-            f"WHERE a.entity = {entity}{self._narrow('a')} AND {self.current('c')})"
+            f"WHERE a.entity = {entity}.id{self._narrow('a')} AND {self.current('c')})"
+        )
+
+    def entity_known_by(self, key: str) -> str:
+        """The same for an SQL expression for the entity's key, where its row is not at hand."""
+        if self.is_stored:
+            return f"(SELECT known FROM entity WHERE id = {key})"
+        return (
+            f"EXISTS (SELECT 1 FROM appearance a CROSS JOIN version c ON c.document = a.document "
+            f"WHERE a.entity = {key}{self._narrow('a')} AND {self.current('c')})"
         )
 
     def edge_kept(self, near: str) -> str:
@@ -78,7 +82,7 @@ class Visibility:
             f"EXISTS (SELECT 1 FROM support s CROSS JOIN version c ON c.id = s.version "
             f"WHERE s.edge = e.id AND {self.current('c')})"
         )
-        return f"((e.unstated > 0 OR {stated}) AND {self.entity_known(f'{near}.other')})"
+        return f"((e.unstated > 0 OR {stated}) AND {self.entity_known_by(f'{near}.other')})"
 
     def edge_unstated(self, edge: str) -> str:
         """How many relations of the edge name no passage in their latest row and are not stated by an earlier one."""
