@@ -9,13 +9,14 @@ from uuid import UUID
 import orjson
 
 NAMESPACE = UUID("5b0a3c1e-9d54-5e0b-8f0e-0a77e57a77e5")
+_NAMESPACE_BYTES = NAMESPACE.bytes
 _CANONICAL = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 def stable_id(*parts: str) -> str:
     """The UUIDv5 (RFC 9562, 5.5) of the parts as a JSON list, so that they cannot run into one another."""
     # As `uuid.uuid5` has it, without its objects: a load asks for a few million ids.
-    digest = bytearray(sha1(NAMESPACE.bytes + orjson.dumps(parts), usedforsecurity=False).digest()[:16])
+    digest = bytearray(sha1(_NAMESPACE_BYTES + orjson.dumps(parts), usedforsecurity=False).digest()[:16])
     digest[6] = digest[6] & 0x0F | 0x50
     digest[8] = digest[8] & 0x3F | 0x80
     text = digest.hex()

@@ -168,7 +168,7 @@ _NAMES = (
             entities = (SELECT count(*) FROM entity e WHERE e.label = label.id),
             without_vector = (SELECT count(*) FROM entity e WHERE e.label = label.id AND e.vectors IS NULL)""",
     "DELETE FROM label WHERE entities = 0",
-    "DELETE FROM relation_type WHERE NOT EXISTS (SELECT 1 FROM edge e WHERE e.type = relation_type.id)",
+    "DELETE FROM relation_type WHERE id NOT IN (SELECT type FROM edge)",
     "DELETE FROM collection",
     "INSERT INTO collection SELECT DISTINCT collection FROM version",
     "DELETE FROM metadata_key",

@@ -5,7 +5,7 @@ a version is current from `valid_from` until `valid_to` (microseconds since 1970
 keeps right. The tables below `derived` are computed from those above them in the commit that changes these.
 """
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 # The ends of time, for versions that are valid from the beginning or not superseded.
 BEGINNING, ENDLESS = -(2**63), 2**63 - 1
@@ -87,14 +87,12 @@ CREATE TABLE edge (
 );
 CREATE INDEX edge_source ON edge (source);
 CREATE INDEX edge_target ON edge (target);
-CREATE INDEX edge_type ON edge (type);
 
 CREATE TABLE relation (
     id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, dataset INTEGER NOT NULL, source_id TEXT NOT NULL,
     edge INTEGER NOT NULL, unstated INTEGER NOT NULL, description TEXT, weight REAL, metadata TEXT NOT NULL
 );
 CREATE INDEX relation_edge ON relation (edge);
-CREATE INDEX relation_dataset ON relation (dataset);
 
 CREATE TABLE support (
     edge INTEGER NOT NULL, relation INTEGER NOT NULL, passage INTEGER NOT NULL,
