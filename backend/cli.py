@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import runpy
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -182,8 +182,9 @@ def serve(
     read_settings()
     root = Path(__file__).parent.parent
     (root / "static").mkdir(exist_ok=True)
-    arguments = ["-m", "streamlit", "run", str(root / "app.py"), f"--server.address={host}", f"--server.port={port}"]
-    os.execv(sys.executable, [sys.executable, *arguments])
+    # As `python -m streamlit` does, but in this process, which has already imported what the pages need.
+    sys.argv = ["streamlit", "run", str(root / "app.py"), f"--server.address={host}", f"--server.port={port}"]
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
 
 
 def main() -> None:

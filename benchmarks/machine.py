@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import shutil
 import subprocess
 from importlib.metadata import version
 from pathlib import Path
@@ -11,9 +10,9 @@ from pathlib import Path
 import psutil
 
 from backend.stores.sqlite import driver
+from tests.chromium import find_chromium
 
 _PACKAGES = ("chromadb", "sentence-transformers", "torch", "streamlit")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def machine() -> str:
@@ -26,11 +25,6 @@ def machine() -> str:
     )
 
 
-def find_browser() -> str | None:
-    """The path of an installed Chromium or Chrome."""
-    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
-
-
 def _processor() -> str:
     described = Path("/proc/cpuinfo")
     if described.exists():
@@ -41,7 +35,7 @@ def _processor() -> str:
 
 
 def _browser() -> str:
-    path = find_browser()
+    path = find_chromium()
     if path is None:
         return "no Chromium"
     shown = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout

@@ -13,9 +13,10 @@ from playwright.sync_api import TimeoutError as NothingCame
 from backend.models import MAX_EDGES, WalkQuery, WalkResult
 from benchmarks.build import say
 from benchmarks.measure import Timings
-from benchmarks.serving import Server, browser, served, wait_until_settled
+from benchmarks.serving import Server, served, wait_until_settled
 from benchmarks.stores import Opened
 from benchmarks.table import Table
+from tests.chromium import chromium
 
 NODES = (100, 500, 2_000)
 _PAINTS, _CLICKS, _STARTS = 5, 20, 3
@@ -31,8 +32,8 @@ def bench_first_page(opened: Opened) -> Table:
     )
     for start in range(1, _STARTS + 1):
         say(f"first page, start {start} …")
-        with browser() as chromium, served(opened.built.folder) as server:
-            page = chromium.new_page(viewport={"width": 1280, "height": 720})
+        with chromium() as browser, served(opened.built.folder) as server:
+            page = browser.new_page(viewport={"width": 1280, "height": 720})
             page.goto(server.address)
             page.get_by_role("searchbox").first.wait_for(timeout=120_000)
             ready = perf_counter() - server.started
@@ -53,12 +54,12 @@ def bench_paint(opened: Opened) -> Table:
         "clicks",
     )
     table = Table("Chromium: a graph's first paint, and a click to its evidence", columns)
-    with browser() as chromium, served(opened.built.folder) as server:
+    with chromium() as browser, served(opened.built.folder) as server:
         for nodes in NODES:
             query = _walk(opened, nodes)
             walk = opened.explorer.walk(query)
             say(f"painting {len(walk.nodes)} nodes …")
-            page = chromium.new_page(viewport={"width": 1280, "height": 720})
+            page = browser.new_page(viewport={"width": 1280, "height": 720})
             painted, opening = Timings(), Timings()
             for _ in range(_PAINTS):
                 with opening.one():

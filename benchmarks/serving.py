@@ -1,4 +1,4 @@
-"""The application as it is run: a server in a process of its own, and a headless Chromium in front of it."""
+"""The application as it is run: a server in a process of its own."""
 
 from __future__ import annotations
 
@@ -14,22 +14,10 @@ from time import monotonic, perf_counter, sleep
 from urllib.request import urlopen
 
 import psutil
-from playwright.sync_api import Browser, Page, sync_playwright
-
-from benchmarks.machine import find_browser
+from playwright.sync_api import Page
 
 ROOT = Path(__file__).parent.parent
 _PATIENCE = 240  # seconds that a busy machine may need
-_ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +59,6 @@ def served(home: Path) -> Iterator[Server]:
     finally:
         process.terminate()
         process.wait(timeout=60)
-
-
-@contextmanager
-def browser() -> Iterator[Browser]:
-    """A headless Chromium, until the end of the block; raises FileNotFoundError where none is installed."""
-    path = find_browser()
-    if path is None:
-        raise FileNotFoundError("no Chromium or Google Chrome is on the PATH")
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
-        yield opened
-        opened.close()
 
 
 def wait_until_settled(page: Page) -> None:

@@ -21,9 +21,11 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from playwright.sync_api import Browser
 
 from backend.explorer import Explorer
 from backend.stores.base import GraphStore
+from tests.chromium import NAMES, chromium, find_chromium
 from tests.world import SMALL_WORLD
 from tests.worlds import MEMORY, STORES, ExactIndex, apply, new_explorer
 
@@ -96,6 +98,22 @@ def small_world(explorer: Explorer, folder: Path) -> Explorer:
     for step in SMALL_WORLD:
         apply(explorer, step, folder)
     return explorer
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    """The path of a Chromium; skips the test where there is none."""
+    path = find_chromium()
+    if path is None:
+        pytest.skip(f"needs Chromium or Google Chrome on the PATH, as {', '.join(NAMES)}: apt-get install chromium")
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser(chromium_path: str) -> Iterator[Browser]:
+    """Chromium, for one module."""
+    with chromium() as launched:
+        yield launched
 
 
 @pytest.fixture(scope="session")

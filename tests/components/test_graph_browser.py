@@ -14,23 +14,13 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from components.graph.assets import STATIC, published
 from tests.e2e.graph_playground import hostile, invented
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 GRAPH = '.attest-graph[data-ready="true"]'
 
 
@@ -70,19 +60,6 @@ def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
         except OSError:
             time.sleep(0.25)
     pytest.fail("the playground did not start")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if path is None:
-        if os.environ.get("CI"):
-            pytest.fail("no Chromium")
-        pytest.skip("no Chromium")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 class Graph:

@@ -14,31 +14,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.e2e.application import ROOT, Server, attest, serve
 from tests.e2e.visit import Visit
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
-_ARGUMENTS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 expect.set_options(timeout=30_000)  # a machine may be busy
-
-
-def find_browser() -> str:
-    """The path of a Chromium; skips the test where there is none."""
-    path = next(filter(None, map(shutil.which, _NAMES)), None)
-    if path is None:
-        pytest.skip(f"needs Chromium or Google Chrome on the PATH, as {', '.join(_NAMES)}: apt-get install chromium")
-    return path
 
 
 @pytest.fixture(scope="session")
@@ -63,9 +44,8 @@ def once(folder: Path, make: Callable[[Path], None]) -> Path:
 
 
 @pytest.fixture(scope="session")
-def demo_home(stores: Path) -> Path:
+def demo_home(stores: Path, chromium_path: str) -> Path:
     """A store with the demo graph. Nothing writes to it."""
-    find_browser()
     first, second = ROOT / "demo" / "first", ROOT / "demo" / "second"
     return once(stores / "demo", lambda home: attest(home, "load", str(first), str(second), "--dataset", "demo"))
 
@@ -75,16 +55,6 @@ def demo(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """A server of the demo graph."""
     with serve(demo_home, tmp_path_factory.mktemp("demo") / "log") as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium. (Not for the whole session: another module may have a Playwright of its own.)"""
-    path = find_browser()
-    with sync_playwright() as driver:
-        launched = driver.chromium.launch(executable_path=path, args=_ARGUMENTS)
-        yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="module")
