@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from backend.models import Entity, Match
+from backend.models import Match
 from backend.words import Word, fold, plain_words, words
 
 # Reciprocal rank fusion, score = sum of 1 / (k + rank) over the lists: Cormack, Clarke and Büttcher, "Reciprocal
@@ -46,10 +46,10 @@ class NameScorer:
         self._plain = {word.text for word in self._asked if not word.unspaced}
         self._last = self.words[-1].text if self.words and not self.words[-1].unspaced else None
 
-    def score(self, entity: Entity) -> tuple[NameScore, Match] | None:
+    def score(self, name: str, aliases: Sequence[str] = ()) -> tuple[NameScore, Match] | None:
         """The best of the name and the aliases, ties to the earlier; None when no word matches."""
-        best, text, kind = self._score(entity.name, True), entity.name, "name"
-        for alias in entity.aliases:
+        best, text, kind = self._score(name, True), name, "name"
+        for alias in aliases:
             found = self._score(alias, False)
             if found > best:
                 best, text, kind = found, alias, "alias"

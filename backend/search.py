@@ -149,19 +149,18 @@ def _lexical(
 ) -> _Channel:
     """What the index proposes, in the order of the scorer; twice the limit of each label is kept."""
     proposals = view.propose(scorer.words, scorer.folded, query.labels, scope, CANDIDATE_LIMIT)
-    scored = [(entity, found) for entity in proposals.entities if (found := scorer.score(entity)) is not None]
-    scored.sort(key=lambda pair: pair[0].id)
-    scored.sort(key=lambda pair: pair[0].name)
-    scored.sort(key=lambda pair: pair[1][0], reverse=True)
-    channel = _Channel(sizes=Counter(entity.label for entity, _ in scored))
+    scored = [(found, one) for one in proposals.proposed if (found := scorer.score(one.name, one.aliases)) is not None]
+    scored.sort(key=lambda pair: (pair[1].name, pair[1].id))
+    scored.sort(key=lambda pair: pair[0][0], reverse=True)
+    channel = _Channel(sizes=Counter(one.label for _, one in scored))
     kept: Counter[str] = Counter()
-    for entity, (score, match) in scored:
-        kept[entity.label] += 1
-        if kept[entity.label] <= 2 * query.limit:
-            entities[entity.id] = entity
-            channel.ranked.append(entity.id)
-            channel.scores[entity.id] = score.value
-            channel.matches[entity.id] = match
+    for (score, match), one in scored:
+        kept[one.label] += 1
+        if kept[one.label] <= 2 * query.limit:
+            entities[one.id] = proposals.entity(one)
+            channel.ranked.append(one.id)
+            channel.scores[one.id] = score.value
+            channel.matches[one.id] = match
     if proposals.overflowed:
         channel.cut = Cut("candidate", CANDIDATE_LIMIT, labels=proposals.overflowed)
     return channel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,12 @@ from platformdirs import user_data_path
 
 from backend.errors import NotConfigured
 
+SQLITE, CHROMA = "sqlite", "chroma"
+_GRAPH_SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
+_VECTOR_SCHEMES = ("http", "https")
+_HOST = r"://([\w.-]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?"
+# A path is for a Chroma behind a proxy, a question mark for Neo4j's routing policy.
+_REST = {"ATTEST_GRAPH": rf"{_HOST}/?(\?[\w=&.-]+)?", "ATTEST_VECTORS": rf"{_HOST}(/[\w./-]*)?"}
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
@@ -26,8 +33,13 @@ class Setting:
 
 SETTINGS = (
     Setting("ATTEST_HOME", "the platform's user data folder", "folder of the embedded stores"),
-    Setting("ATTEST_GRAPH", "sqlite", "the graph store"),
-    Setting("ATTEST_VECTORS", "chroma", "the vector store"),
+    Setting("ATTEST_GRAPH", SQLITE, "the graph store: `sqlite`, or the address of a Neo4j, as `neo4j://host:7687`"),
+    Setting("ATTEST_NEO4J_USER", "no authentication", "the user of that Neo4j"),
+    Setting("ATTEST_NEO4J_PASSWORD", "none", "and the password"),
+    Setting("ATTEST_NEO4J_DATABASE", "the server's own default", "the database there"),
+    Setting(
+        "ATTEST_VECTORS", CHROMA, "the vector store: `chroma`, or the address of a Chroma server, as `http://host:8000`"
+    ),
     Setting("ATTEST_ENCODER", "the bundled all-MiniLM-L6-v2", "a sentence-transformers model, by name or path"),
     Setting("ATTEST_READ_ONLY", "0", "1: no page can load, remove or read a path"),
 )
@@ -38,33 +50,50 @@ class Settings:
     """What the environment says; made by `from_environment`, passed down, never changed."""
 
     home: Path = field(default_factory=lambda: user_data_path("attest", appauthor=False))
-    graph: str = "sqlite"
-    vectors: str = "chroma"
+    graph: str = SQLITE
+    neo4j_user: str | None = None
+    neo4j_password: str | None = field(default=None, repr=False)
+    neo4j_database: str | None = None
+    vectors: str = CHROMA
     encoder: str | None = None
     read_only: bool = False
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
-        """Reads the settings; raises NotConfigured naming the key and the value that is wrong."""
+        """Reads the settings; raises NotConfigured naming the key and what is wrong with it."""
         given = {key: value.strip() for key, value in environment.items() if key.startswith("ATTEST_")}
-        _check_choice(given, "ATTEST_GRAPH", ("sqlite",))
-        _check_choice(given, "ATTEST_VECTORS", ("chroma",))
+        password = environment.get("ATTEST_NEO4J_PASSWORD") or None  # as it is: spaces may belong to it
+        user = given.get("ATTEST_NEO4J_USER") or None
+        if (user is None) != (password is None):
+            missing = "ATTEST_NEO4J_USER" if user is None else "ATTEST_NEO4J_PASSWORD"
+            raise NotConfigured(f"{missing} is missing.", hint="Set user and password, or neither of them.")
         defaults = cls()
         return cls(
             home=Path(given["ATTEST_HOME"]).expanduser().resolve() if given.get("ATTEST_HOME") else defaults.home,
-            graph=given.get("ATTEST_GRAPH") or defaults.graph,
-            vectors=given.get("ATTEST_VECTORS") or defaults.vectors,
+            graph=_place(given, "ATTEST_GRAPH", SQLITE, _GRAPH_SCHEMES),
+            neo4j_user=user,
+            neo4j_password=password,
+            neo4j_database=given.get("ATTEST_NEO4J_DATABASE") or None,
+            vectors=_place(given, "ATTEST_VECTORS", CHROMA, _VECTOR_SCHEMES),
             encoder=given.get("ATTEST_ENCODER") or None,
             read_only=_flag(given, "ATTEST_READ_ONLY"),
         )
+
+    @property
+    def vectors_place(self) -> Path | str:
+        """Where the vectors are: a folder, or the address of a server."""
+        return self.home / "vectors" if self.vectors == CHROMA else self.vectors
 
     def environment(self) -> dict[str, str]:
         """The settings as the environment of another process."""
         given = {
             "ATTEST_HOME": str(self.home),
             "ATTEST_GRAPH": self.graph,
+            "ATTEST_NEO4J_USER": self.neo4j_user,
+            "ATTEST_NEO4J_PASSWORD": self.neo4j_password,
+            "ATTEST_NEO4J_DATABASE": self.neo4j_database,
             "ATTEST_VECTORS": self.vectors,
-            "ATTEST_ENCODER": self.encoder or "",
+            "ATTEST_ENCODER": self.encoder,
         }
         return {key: value for key, value in given.items() if value}
 
@@ -75,10 +104,20 @@ def read_settings() -> Settings:
     return Settings.from_environment({**from_file, **os.environ})
 
 
-def _check_choice(given: Mapping[str, str], name: str, choices: tuple[str, ...]) -> None:
-    value = given.get(name)
-    if value and value not in choices:
-        raise NotConfigured(f"{name} is {value!r}.", hint=f"This version knows: {', '.join(choices)}.")
+def _place(given: Mapping[str, str], name: str, embedded: str, schemes: tuple[str, ...]) -> str:
+    """The embedded store, or an address; one that may hold a password is refused without repeating it."""
+    value = given.get(name) or embedded
+    if value == embedded:
+        return value
+    if "@" in value:
+        instead = "Set ATTEST_NEO4J_USER and ATTEST_NEO4J_PASSWORD." if name == "ATTEST_GRAPH" else "Give it without."
+        raise NotConfigured(f"{name} has a user or a password in its address.", hint=instead)
+    if not re.fullmatch(rf"({'|'.join(map(re.escape, schemes))}){_REST[name]}", value):
+        scheme, there, _ = value.partition("://")
+        shown = f"{scheme}://…" if there else value
+        known = ", ".join(f"{scheme}://host:port" for scheme in schemes)
+        raise NotConfigured(f"{name} is no store that is known here: {shown!r}.", hint=f"Write {embedded}, or {known}.")
+    return value.rstrip("/")
 
 
 def _flag(given: Mapping[str, str], name: str) -> bool:

@@ -10,7 +10,7 @@ from backend.explorer import Explorer
 from backend.models import EVERYTHING, Condition, EntityQuery, Mode, Scope
 from benchmarks.build import say
 from benchmarks.graphs import Graph, short
-from benchmarks.measure import Timings, timed
+from benchmarks.measure import Timings, settle, timed
 from benchmarks.queries import mixed_queries
 from benchmarks.stores import Opened
 from benchmarks.table import Table
@@ -31,6 +31,7 @@ def search_times(explorer: Explorer, graph: Graph, mode: Mode, scope: Scope) -> 
     """
     for asked in mixed_queries(graph, next(_rounds), _WARMING):
         explorer.search(EntityQuery(asked.text, mode=mode, scope=scope))
+    settle()
     found: dict[str, Timings] = {}
     for asked in mixed_queries(graph, next(_rounds)):
         query = EntityQuery(asked.text, mode=mode, scope=scope)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,9 +40,6 @@ def opened(shape: Shape) -> Iterator[Opened]:
     """An explorer on the store of a shape, which is built where it is not there yet."""
     stored = built(shape)
     explorer = open_explorer(Settings(home=stored.folder))
-    # As the application does once it is warm, whose process also holds no graph in memory.
-    gc.collect()
-    gc.freeze()
     try:
         yield Opened(stored, explorer)
     finally:

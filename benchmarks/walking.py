@@ -12,7 +12,7 @@ from backend.explorer import Explorer
 from backend.models import WalkQuery
 from benchmarks.build import say
 from benchmarks.graphs import Graph, short
-from benchmarks.measure import timed
+from benchmarks.measure import settle, timed
 from benchmarks.stores import Opened
 from benchmarks.table import Table
 
@@ -47,6 +47,7 @@ def bench_walk(stores: Sequence[Opened]) -> Table:
                 say(f"walk, {opened.size} entities, {kind}, depth {depth} …")
                 calls = [partial(opened.explorer.walk, WalkQuery(entity_id, depth=depth)) for entity_id in there]
                 walks = [call() for call in calls]  # warm, and what they reach
+                settle()
                 times = timed(calls)
                 nodes = sum(len(walk.nodes) for walk in walks) / len(walks)
                 edges = sum(len(walk.edges) for walk in walks) / len(walks)

@@ -7,10 +7,10 @@ One call of a primitive is one query.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from backend.models import (
     Catalog,
@@ -39,15 +39,27 @@ from backend.words import Word
 # --- rows that reading returns ---------------------------------------------------------------------------------------
 
 
+class Proposed(NamedTuple):
+    """What is scored of an entity that the full-text index proposes, and the row from which the entity is made."""
+
+    id: str
+    label: str
+    name: str
+    aliases: Sequence[str]
+    row: Any
+
+
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """Entities that the full-text index proposes, without any order, and the labels that had more to propose.
+    """What the full-text index proposes, without any order, and the labels that had more to propose.
 
-    `overflowed` names the labels of which more than the asked number match, or might.
+    There are thousands, of which a search keeps a few: only those become entities. `overflowed` names the labels of
+    which more than the asked number match, or might.
     """
 
-    entities: tuple[Entity, ...]
+    proposed: tuple[Proposed, ...]
     overflowed: tuple[str, ...]
+    entity: Callable[[Proposed], Entity]
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,5 +396,6 @@ __all__ = [
     "NewRelation",
     "NewVersion",
     "Proposals",
+    "Proposed",
     "StoredEdge",
 ]

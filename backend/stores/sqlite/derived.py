@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from backend.errors import Unavailable
 from backend.stores.sqlite.driver import Connection
-from backend.stores.sqlite.schema import BEGINNING, ENDLESS
 from backend.stores.sqlite.visibility import FOREVER, Visibility
+from backend.stores.validity import BEGINNING, validity
 
 _TOUCHED = ("document", "version", "entity", "edge")
 
@@ -65,32 +65,15 @@ def _set_validity(connection: Connection) -> None:
     touched = "WHERE document IN (SELECT id FROM touched_document)"
     versions = connection.read(f"SELECT document, number, valid_from, id FROM version {touched}")
     endings: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for row in connection.read(f"SELECT document, after, at FROM ending {touched} ORDER BY after"):
+    for row in connection.read(f"SELECT document, after, at FROM ending {touched}"):
         endings[row["document"]].append((row["after"], row["at"]))
-    lives: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
+    members: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for row in versions:
-        life = sum(after < row["number"] for after, _ in endings[row["document"]])
-        lives[row["document"], life].append((row["valid_from"], row["number"], row["id"]))
+        members[row["document"]].append((row["valid_from"], row["number"], row["id"]))
     connection.run_many(
         "UPDATE version SET valid_from = ?, valid_to = ? WHERE id = ?",
-        [
-            validity
-            for (document, life), members in lives.items()
-            for validity in _validity(members, [at for _, at in endings[document]], life)
-        ],
+        [times for document, own in members.items() for times in validity(own, endings[document])],
     )
-
-
-def _validity(
-    members: Sequence[tuple[int, int, int]], endings: Sequence[int], life: int
-) -> Iterator[tuple[int, int, int]]:
-    """Beginning, end and key of the versions between two endings: each up to the next beginning, ties to the later."""
-    earliest = endings[life - 1] + 1 if life else BEGINNING
-    latest = endings[life] if life < len(endings) else ENDLESS
-    ordered = sorted((max(begins, earliest), number, key) for begins, number, key in members)
-    followers = [begins for begins, _, _ in ordered[1:]]
-    for (begins, _, key), following in zip(ordered, [*followers, ENDLESS], strict=True):
-        yield begins, max(begins, min(latest, following)), key
 
 
 def _settled(connection: Connection) -> int:

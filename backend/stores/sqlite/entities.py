@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from backend.models import Counts, Entity, EntityView, Evidence, Status
 from backend.scope import ResolvedScope
-from backend.stores.base import Candidate, Proposals
+from backend.stores.base import Candidate, Proposals, Proposed
+from backend.stores.fulltext import WORD_LIMIT, asked_words
 from backend.stores.sqlite.driver import Connection, Row
 from backend.stores.sqlite.rows import (
     ENTITY_COLUMNS,
@@ -17,17 +18,12 @@ from backend.stores.sqlite.rows import (
     PASSAGE_COLUMNS,
     READING_ORDER,
     entity_fields,
+    read_json,
     result_entity,
     result_evidence,
 )
 from backend.stores.sqlite.visibility import Visibility
 from backend.words import Word
-
-# How many matches of one word are read, in stored order, however many there are: a word that tens of thousands of
-# names share must not cost more than one that a few share. Names with all the words, and whole names, are read apart.
-WORD_LIMIT = 5_000
-# Words of a query that take part in proposing; the scorer sees all of them.
-MAX_WORDS = 32
 
 
 def label_token(label: str) -> str:
@@ -76,7 +72,7 @@ class EntityReads:
         self, entity_ids: Sequence[str], words: Sequence[Word], limit: int, scope: ResolvedScope
     ) -> dict[str, Evidence]:
         visible = Visibility(scope, self.settled)
-        distinct = list(dict.fromkeys(words))[:MAX_WORDS]
+        distinct = asked_words(words)
         # Of a hub's tens of thousands of passages only the first few are kept while they are read.
         rows = self.connection.read(
             f"""WITH counted AS MATERIALIZED (
@@ -165,8 +161,7 @@ def unknown_names_query(names: Mapping[str, Sequence[str]]) -> tuple[str, dict[s
 
 def _expressions(words: Sequence[Word], labels: Sequence[str]) -> list[str]:
     """Full-text expressions: all the words together first, then each of them."""
-    distinct = list(dict.fromkeys(words))
-    terms = [_term(word, is_last=word == words[-1]) for word in distinct][:MAX_WORDS]
+    terms = [_term(word, is_last=word == words[-1]) for word in asked_words(words)]
     combined = [" AND ".join(terms), *terms] if len(terms) > 1 else terms
     among = " OR ".join(f'"{label_token(label)}"' for label in labels)
     suffix = f" AND label : ({among})" if labels else ""
@@ -207,5 +202,13 @@ def _proposals(rows: list[Row], limit: int, labels: Sequence[str]) -> Proposals:
     overflowed = {label for label, count in per_label.items() if count > limit}
     if rows and rows[0]["full"]:
         overflowed |= set(labels or per_label)
-    kept = tuple(result_entity(row) for row in rows if row["place"] <= limit)
-    return Proposals(kept, tuple(sorted(overflowed)))
+    kept = tuple(
+        Proposed(row["uuid"], row["label"], row["name"], read_json(row["aliases"]), row)
+        for row in rows
+        if row["place"] <= limit
+    )
+    return Proposals(kept, tuple(sorted(overflowed)), _proposed_entity)
+
+
+def _proposed_entity(proposed: Proposed) -> Entity:
+    return result_entity(proposed.row)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 
 from backend.models import (
     Catalog,
@@ -12,12 +11,12 @@ from backend.models import (
     DatasetCounts,
     DocumentView,
     IndexState,
-    IndexStatus,
     Passage,
     Progress,
     VectorCollection,
 )
 from backend.scope import ResolvedScope
+from backend.stores.readiness import data_version, index_states
 from backend.stores.sqlite.driver import Connection
 from backend.stores.sqlite.entities import unknown_names_query
 from backend.stores.sqlite.rows import (
@@ -44,13 +43,14 @@ class LibraryReads:
         row = self.connection.read(_CATALOG)[0]
         collections = tuple(VectorCollection(*fields) for fields in json.loads(row["vector_collections"] or "[]"))
         labels = {name: (entities, without) for name, entities, without in json.loads(row["labels"])}
+        full_text = IndexState.ONLINE if row["full_text"] else IndexState.MISSING
         return Catalog(
-            data_version=_data_version(row["commits"]),
+            data_version=data_version(row["commits"]),
             labels=tuple(sorted(labels)),
             relation_types=tuple(sorted(json.loads(row["relation_types"]))),
             collections=tuple(sorted(json.loads(row["collections"]))),
             metadata_keys=tuple(sorted(json.loads(row["metadata_keys"]))),
-            indexes=_index_states(labels, bool(row["full_text"]), self.building),
+            indexes=index_states(labels, full_text, None, building=self.building),
             vector_collections=collections,
         )
 
@@ -151,30 +151,3 @@ SELECT (SELECT value FROM meta WHERE key = 'commits') AS commits,
         SELECT * FROM vector_collection ORDER BY id
     )) AS vector_collections
 """
-
-
-def _data_version(commits: int) -> str:
-    # The day stands in it because an empty scope means the end of today.
-    return f"{commits}-{datetime.now(UTC).date().isoformat()}"
-
-
-def _index_states(
-    labels: dict[str, tuple[int, int]], has_full_text: bool, building: Callable[[], Progress | None]
-) -> tuple[IndexStatus, ...]:
-    found = []
-    for label, (entities, without) in sorted(labels.items()):
-        text_state = IndexState.ONLINE if has_full_text else IndexState.MISSING
-        found.append(IndexStatus(label, "fulltext", text_state))
-        vector_state = IndexState.MISSING if without else IndexState.ONLINE
-        detail = f"{without} of {entities} entities have no vector" if without else ""
-        found.append(IndexStatus(label, "vector", vector_state, detail=detail))
-    broken = any(status.state is not IndexState.ONLINE for status in found)
-    progress = building() if broken else None
-    return tuple(found) if progress is None else tuple(_populating(status, progress) for status in found)
-
-
-def _populating(status: IndexStatus, progress: Progress) -> IndexStatus:
-    if status.state is IndexState.ONLINE:
-        return status
-    percent = round(100 * progress.done / progress.total, 1) if progress.total else 0.0
-    return IndexStatus(status.label, status.index, IndexState.POPULATING, percent)

@@ -35,9 +35,9 @@ def entity_fields(row: Row) -> dict[str, Any]:
         "dataset": row["dataset"],
         "name": row["name"],
         "label": row["label"],
-        "aliases": tuple(_read_json(row["aliases"])),
+        "aliases": tuple(read_json(row["aliases"])),
         "description": row["description"],
-        "metadata": _read_json(row["metadata"]),
+        "metadata": read_json(row["metadata"]),
     }
 
 
@@ -53,7 +53,7 @@ def document_fields(row: Row) -> dict[str, Any]:
         "author": row["author"],
         "url": row["url"],
         "valid_from": row["declared_from"],
-        "metadata": _read_json(row["document_metadata"]),
+        "metadata": read_json(row["document_metadata"]),
     }
 
 
@@ -88,7 +88,7 @@ def result_evidence(rows: Iterable[Row], key: str) -> dict[str, Evidence]:
     return {name: Evidence(tuple(gathered[name]), count) for name, count in counts.items()}
 
 
-def _read_json(text: str) -> Any:
+def read_json(text: str) -> Any:
     # Most lists of aliases and most metadata are empty, and thousands are read for one search.
     return orjson.loads(text) if len(text) > 2 else [] if text == "[]" else {}
 

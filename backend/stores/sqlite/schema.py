@@ -7,12 +7,6 @@ keeps right. The tables below `derived` are computed from those above them in th
 
 SCHEMA_VERSION = 6
 
-# The ends of time, for versions that are valid from the beginning or not superseded.
-BEGINNING, ENDLESS = -(2**63), 2**63 - 1
-
-# Ends one name in the full-text index, so that a phrase cannot run from one name into the next.
-NAME_END = "\u241e"
-
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE committed_job (id TEXT PRIMARY KEY, at TEXT NOT NULL, report TEXT) WITHOUT ROWID;

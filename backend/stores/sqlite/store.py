@@ -14,8 +14,9 @@ from backend.stores.sqlite.edges import EdgeReads
 from backend.stores.sqlite.entities import EntityReads
 from backend.stores.sqlite.jobs import SqliteJobs
 from backend.stores.sqlite.library import LibraryReads
-from backend.stores.sqlite.schema import BEGINNING, FULL_TEXT, SCHEMA_VERSION, TABLES
+from backend.stores.sqlite.schema import FULL_TEXT, SCHEMA_VERSION, TABLES
 from backend.stores.sqlite.writer import SqliteWriter
+from backend.stores.validity import BEGINNING
 
 # A load puts rows at random places of its indexes; pages that do not fit are written again and again. Only what is
 # used is taken.

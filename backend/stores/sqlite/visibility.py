@@ -13,7 +13,7 @@ import json
 from typing import Any
 
 from backend.scope import ResolvedCondition, ResolvedScope
-from backend.stores.sqlite.schema import ENDLESS
+from backend.stores.validity import ENDLESS
 
 # The scope of what a commit stores: no filter, and a time after everything that has a time.
 FOREVER = ResolvedScope(at=ENDLESS - 1)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 
 from backend.identity import edge_id
 from backend.models import Entity, LoadReport, VectorCollection
 from backend.scope import document_values
 from backend.stores.base import CurrentVersion, NewMention, NewPassage, NewRelation, NewVersion
+from backend.stores.fulltext import name_text, names_of, whole_forms
+from backend.stores.jobs import report_text
 from backend.stores.sqlite import derived
 from backend.stores.sqlite.driver import Connection
 from backend.stores.sqlite.entities import label_token, name_key
 from backend.stores.sqlite.rows import ENTITY_COLUMNS, ENTITY_TABLES, as_json, result_entity
-from backend.stores.sqlite.schema import BEGINNING, ENDLESS, FULL_TEXT, NAME_END
-from backend.words import fold, token_text, words
+from backend.stores.sqlite.schema import FULL_TEXT
+from backend.stores.validity import BEGINNING, ENDLESS
+from backend.words import token_text
 
 
 class SqliteWriter:
@@ -270,7 +272,7 @@ class SqliteWriter:
             (
                 self._job_id,
                 datetime.now(UTC).isoformat(timespec="seconds"),
-                json.dumps(asdict(report)) if report else None,
+                report_text(report),
             ),
         )
         self._connection.commit()
@@ -319,14 +321,11 @@ class SqliteWriter:
         self._connection.run_many("DELETE FROM entity_words WHERE rowid = ?", old)
         self._connection.run_many(
             "INSERT OR IGNORE INTO entity_key VALUES (?, ?)",
-            [(name_key(form), keys[row.id]) for row in rows for name in _names(row) for form in _whole_forms(name)],
+            [(name_key(form), keys[row.id]) for row in rows for name in names_of(row) for form in whole_forms(name)],
         )
         self._connection.run_many(
             "INSERT INTO entity_words (rowid, label, names) VALUES (?, ?, ?)",
-            [
-                (keys[row.id], label_token(row.label), NAME_END.join(token_text(name) for name in _names(row)))
-                for row in rows
-            ],
+            [(keys[row.id], label_token(row.label), name_text(row)) for row in rows],
         )
 
     def _put_version(self, row: NewVersion) -> None:
@@ -375,15 +374,6 @@ def _batched(rows: Sequence[Entity], size: int) -> Iterator[Sequence[Entity]]:
     return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
-def _names(row: Entity) -> tuple[str, ...]:
-    return (row.name, *row.aliases)
-
-
 def _entity_fields(row: Entity) -> tuple[object, ...]:
     """The fields of an entity as they are stored; the last is `retired`."""
     return (row.label, row.name, as_json(row.aliases), row.description, as_json(row.metadata), 0)
-
-
-def _whole_forms(name: str) -> set[str]:
-    # A name is whole as it is written and as its words are: "Meridian-Freight" is also found by "meridian freight".
-    return {fold(name), " ".join(word.text for word in words(name))}

@@ -1,0 +1,189 @@
+"""Reading what the store holds: names for requests, whole documents and passages, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from backend.models import (
+    Catalog,
+    CollectionCounts,
+    DatasetCounts,
+    DocumentView,
+    IndexState,
+    Passage,
+    Progress,
+    VectorCollection,
+)
+from backend.scope import ResolvedScope
+from backend.stores.neo4j.driver import Reading, Row
+from backend.stores.neo4j.entities import unknown_names
+from backend.stores.neo4j.rows import document_fields, document_list, passage_list, result_passage
+from backend.stores.neo4j.schema import (
+    CHUNK,
+    COLLECTION,
+    DATASET,
+    DOCUMENT,
+    ENTITY,
+    FULL_TEXT,
+    FULL_TEXT_PROPERTIES,
+    HAS_PART,
+    LABEL,
+    MENTIONED_IN,
+    METADATA_KEY,
+    RELATION,
+    STATED_IN,
+    TYPE,
+    VECTORS,
+    text_key,
+)
+from backend.stores.neo4j.visibility import Visibility, written
+from backend.stores.readiness import data_version, index_states
+
+_ALL_SPANS = f"[(n:{ENTITY})-[m:{MENTIONED_IN}]->(p) WHERE {written('m')} | [m.start, m.end]]"
+
+
+class LibraryReads:
+    """The reading primitives about the store as a whole."""
+
+    reading: Reading
+    commit: int
+    building: Callable[[], Progress | None]  # what a running `attest index` is doing
+
+    def visibility(self, scope: ResolvedScope) -> Visibility:
+        """The conditions of a scope at this reading's commit."""
+        raise NotImplementedError
+
+    def catalog(self) -> Catalog:
+        (row,) = self.reading.read(_CATALOG)
+        full_text = self.reading.read(_FULL_TEXT_STATE, {"index": FULL_TEXT})
+        labels = {name: (entities, without) for name, entities, without in row["labels"]}
+        return Catalog(
+            data_version=data_version(self.commit),
+            labels=tuple(sorted(labels)),
+            relation_types=tuple(sorted(row["relation_types"])),
+            collections=tuple(sorted(row["collections"])),
+            metadata_keys=tuple(sorted(row["metadata_keys"])),
+            indexes=index_states(labels, *_full_text(full_text), building=self.building),
+            vector_collections=tuple(VectorCollection(*fields[1:]) for fields in sorted(row["vector_collections"])),
+        )
+
+    def unknown_names(self, names: Mapping[str, Sequence[str]]) -> tuple[tuple[str, str], ...]:
+        unknown, asked = unknown_names(names)
+        (row,) = self.reading.read(f"RETURN {unknown} AS unknown", {**asked, "commit": self.commit})
+        return tuple((kind, name) for kind, name in row["unknown"])
+
+    def scope_size(self, scope: ResolvedScope) -> tuple[int, int]:
+        visible = self.visibility(scope)
+        (row,) = self.reading.read(
+            f"""OPTIONAL MATCH (v:{DOCUMENT}) WHERE v.id IS NOT NULL AND {visible.valid("v")}
+                RETURN count(DISTINCT CASE WHEN {visible.current("v")} THEN v.id END) AS inside,
+                    count(DISTINCT v.id) AS current""",
+            visible.parameters,
+        )
+        return row["inside"], row["current"]
+
+    def passage(self, passage_id: str) -> Passage | None:
+        rows = self.reading.read(
+            f"""MATCH (p:{CHUNK} {{id: $id}})<-[:{HAS_PART}]-(v:{DOCUMENT}) WHERE {written("p")} AND {written("v")}
+                RETURN {passage_list("p", "v", _ALL_SPANS)} AS passage""",
+            {"id": passage_id, "commit": self.commit},
+        )
+        return result_passage(rows[0]["passage"]) if rows else None
+
+    def document(self, document_id: str, version: int | None, scope: ResolvedScope) -> DocumentView | None:
+        visible = self.visibility(scope)
+        asked = visible.current("v") if version is None else f"{written('v')} AND v.number = $version"
+        rows = self.reading.read(
+            f"""MATCH (v:{DOCUMENT} {{id: $id}}) WHERE {asked}
+                CALL (v) {{
+                    MATCH (v)-[:{HAS_PART}]->(p:{CHUNK}) WHERE {written("p")}
+                    WITH v, p ORDER BY p.position, p.id
+                    RETURN collect({passage_list("p", "v", _ALL_SPANS)}) AS passages
+                }}
+                RETURN {document_list("v")} AS document, passages""",
+            {**visible.parameters, "id": document_id, "version": version},
+        )
+        if not rows:
+            return None
+        passages = tuple(map(result_passage, rows[0]["passages"]))
+        return DocumentView(**document_fields(rows[0]["document"]), passages=passages)
+
+    def find(self, dataset: str, source_id: str) -> dict[str, str]:
+        rows = self.reading.read(
+            f"""OPTIONAL MATCH (n:{ENTITY} {{source_key: $key}}) WHERE {written("n")}
+                OPTIONAL MATCH (d:{DOCUMENT} {{source_key: $key}}) WHERE {written("d")}
+                CALL () {{
+                    MATCH (p:{CHUNK} {{source_key: $key}})<-[:{HAS_PART}]-(v:{DOCUMENT})
+                    WHERE {written("p")} AND {written("v")}
+                    RETURN p.id AS passage ORDER BY v.valid_to DESC, v.number DESC LIMIT 1
+                    UNION ALL RETURN null AS passage
+                }}
+                RETURN n.id AS entity, passage, d.id AS document""",
+            {"key": text_key(dataset, source_id), "commit": self.commit},
+        )
+        return {kind: found for row in reversed(rows) for kind, found in row.items() if found is not None}
+
+    def dataset_counts(self, scope: ResolvedScope) -> tuple[DatasetCounts, ...]:
+        visible = self.visibility(scope)
+        shown = f"""EXISTS {{ MATCH (r)-[s:{STATED_IN}]->(p:{CHUNK})<-[:{HAS_PART}]-(v:{DOCUMENT})
+            WHERE {written("s")} AND {written("p")} AND {visible.current("v")} }}"""
+        rows = self.reading.read(
+            f"""MATCH (d:{DATASET}) WITH d.name AS name
+                CALL (name) {{
+                    MATCH (v:{DOCUMENT}) WHERE v.id IS NOT NULL AND v.dataset = name AND {visible.current("v")}
+                    OPTIONAL MATCH (v)-[:{HAS_PART}]->(p:{CHUNK}) WHERE {written("p")}
+                    WITH v, p, COUNT {{ MATCH (p)<-[m:{MENTIONED_IN}]-() WHERE {written("m")} }} AS mentions
+                    RETURN count(DISTINCT v.id) AS documents, count(p) AS passages, sum(mentions) AS mentions
+                }}
+                CALL (name) {{
+                    MATCH (n:{ENTITY}) WHERE n.id IS NOT NULL AND n.dataset = name AND {written("n")} AND NOT n.retired
+                    RETURN count(n) AS entities
+                }}
+                CALL (name) {{
+                    MATCH (r:{RELATION}) WHERE r.id IS NOT NULL AND r.dataset = name AND {written("r")}
+                        AND (r.unstated OR {shown})
+                    RETURN count(r) AS relations
+                }}
+                RETURN name, documents, passages, entities, mentions, relations""",
+            visible.parameters,
+        )
+        return tuple(sorted((DatasetCounts(**row) for row in rows), key=lambda counts: counts.name))
+
+    def collection_counts(self, scope: ResolvedScope) -> tuple[CollectionCounts, ...]:
+        visible = self.visibility(scope)
+        rows = self.reading.read(
+            f"""MATCH (v:{DOCUMENT}) WHERE v.id IS NOT NULL AND {visible.current("v")}
+                WITH v.collection AS name, v.id AS document,
+                    COUNT {{ MATCH (v)-[:{HAS_PART}]->(p:{CHUNK}) WHERE {written("p")} }} AS passages
+                RETURN name, count(DISTINCT document) AS documents, sum(passages) AS passages""",
+            visible.parameters,
+        )
+        return tuple(sorted((CollectionCounts(**row) for row in rows), key=lambda counts: counts.name))
+
+
+# Labels come with the number of their entities, and of those without a vector; one statement reads all names.
+_CATALOG = f"""
+CALL () {{ MATCH (k:{LABEL}) RETURN collect([k.name, k.entities, k.without_vector]) AS labels }}
+CALL () {{ MATCH (k:{TYPE}) RETURN collect(k.name) AS relation_types }}
+CALL () {{ MATCH (k:{COLLECTION}) RETURN collect(k.name) AS collections }}
+CALL () {{ MATCH (k:{METADATA_KEY}) RETURN collect(k.name) AS metadata_keys }}
+CALL () {{
+    MATCH (k:{VECTORS}) RETURN collect([k.number, k.name, k.kind, k.job, k.count, k.encoder]) AS vector_collections
+}}
+RETURN labels, relation_types, collections, metadata_keys, vector_collections
+"""
+# A statement of its own: it cannot be part of another.
+_FULL_TEXT_STATE = """
+SHOW INDEXES YIELD name, state, populationPercent, labelsOrTypes, properties WHERE name = $index
+RETURN state, populationPercent AS percent, labelsOrTypes AS labels, properties
+"""
+
+
+def _full_text(found: Sequence[Row]) -> tuple[IndexState, float | None]:
+    """The state of the full-text index, and how far it is built where it is being built."""
+    if not found or (found[0]["labels"], sorted(found[0]["properties"])) != ([ENTITY], sorted(FULL_TEXT_PROPERTIES)):
+        return IndexState.MISSING, None
+    state, percent = found[0]["state"], found[0]["percent"]
+    if state == "POPULATING":
+        return IndexState.POPULATING, round(percent, 1)
+    return (IndexState.ONLINE if state == "ONLINE" else IndexState.FAILED), None

@@ -1,0 +1,118 @@
+"""The schema in Neo4j: every label, relationship type, constraint and index, and why they are as they are.
+
+(:Document)-[:HAS_PART]->(:Chunk)<-[:MENTIONED_IN]-(:Entity), and between two entities a relationship per edge, whose
+type is that of the relations it folds. A `Document` node is one version of a document. (:Relation)-[:STATED_IN]->
+(:Chunk) says which passages state a relation, and an `Edge` node stands for each edge where a walk reads them: in the
+order of their stored support, from an index, since a hub's relationships would have to be sorted at every read.
+
+What a job writes carries `since`, the number of the commit that will show it; a reading asks for what is not younger
+than the commit it began with. Text from data is in no range index, which refuses long ones: hashes stand for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+SCHEMA_VERSION = 1
+
+DOCUMENT, CHUNK, ENTITY, RELATION, EDGE = "Document", "Chunk", "Entity", "Relation", "Edge"
+# One node that says which commit is the last, and one per name that requests may use.
+STORE, DATASET, LABEL, TYPE = "AttestStore", "AttestDataset", "AttestLabel", "AttestRelationType"
+COLLECTION, METADATA_KEY, VECTORS = "AttestCollection", "AttestMetadataKey", "AttestVectors"
+JOB = "AttestJob"
+# On what a commit has changed, until what is derived from it has been computed.
+TOUCHED = "AttestTouched"
+OWN_LABELS = frozenset(
+    (DOCUMENT, CHUNK, ENTITY, RELATION, EDGE, STORE, DATASET, LABEL, TYPE, COLLECTION, METADATA_KEY, VECTORS, JOB)
+) | {TOUCHED}
+
+HAS_PART, MENTIONED_IN, STATED_IN, RELATED = "HAS_PART", "MENTIONED_IN", "STATED_IN", "RELATED"
+OWN_TYPES = frozenset((HAS_PART, MENTIONED_IN, STATED_IN, RELATED))
+# A server keeps at most 65,535 relationship types and slows down long before: further ones are RELATED. Every
+# relationship has its type as a property, which is what queries read.
+MAX_TYPES = 10_000
+_MAX_TOKEN = 200
+
+FULL_TEXT, FULL_TEXT_PROPERTIES = "attest_names", ("names", "name_keys", "label_token")
+# Words are folded and split above the stores; the analyzer only takes them apart again at the spaces.
+_FULL_TEXT_STATEMENT = (
+    f"CREATE FULLTEXT INDEX {FULL_TEXT} IF NOT EXISTS FOR (n:{ENTITY}) ON EACH [n.{', n.'.join(FULL_TEXT_PROPERTIES)}] "
+    "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index or constraint of ours: its name and the statement that makes it unless it is there."""
+
+    name: str
+    statement: str
+
+
+def _unique(label: str, key: str) -> Index:
+    name = f"attest_{label.lower()}_{key}"
+    return Index(name, f"CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:{label}) REQUIRE n.{key} IS UNIQUE")
+
+
+def _range(label: str, *keys: str) -> Index:
+    name = f"attest_{label.lower()}_{'_'.join(keys)}"
+    columns = ", ".join(f"n.{key}" for key in keys)
+    return Index(name, f"CREATE INDEX {name} IF NOT EXISTS FOR (n:{label}) ON ({columns})")
+
+
+# `name` of these nodes may be of any length, so their `id` is its hash.
+_NAMED = (DATASET, LABEL, TYPE, COLLECTION, METADATA_KEY)
+_ORDER = ("less_documents", "less_passages", "id")
+INDEXES = (
+    _unique(STORE, "id"),
+    _unique(JOB, "id"),
+    _unique(VECTORS, "name"),
+    *(_unique(label, "id") for label in _NAMED),
+    _unique(DOCUMENT, "key"),
+    _range(DOCUMENT, "id"),
+    _range(DOCUMENT, "source_key"),
+    _unique(CHUNK, "id"),
+    _range(CHUNK, "source_key"),
+    _unique(ENTITY, "id"),
+    _range(ENTITY, "source_key"),
+    _range(ENTITY, "vectors"),
+    _unique(RELATION, "id"),
+    _range(RELATION, "edge"),
+    _unique(EDGE, "id"),
+    _range(EDGE, "source", *_ORDER),
+    _range(EDGE, "target", *_ORDER),
+    _range(EDGE, "source", "type_key", *_ORDER),
+    _range(EDGE, "target", "type_key", *_ORDER),
+    Index(FULL_TEXT, _FULL_TEXT_STATEMENT),
+)
+
+
+def text_key(*parts: str) -> str:
+    """What stands for text from data in an index and in the full-text index: a word of hexadecimal digits."""
+    digest = hashlib.blake2b(digest_size=12)
+    for part in parts:
+        encoded = part.encode()
+        digest.update(len(encoded).to_bytes(8, "big") + encoded)
+    return digest.hexdigest()
+
+
+def text_order(text: str) -> str:
+    """Text that any collation sorts by the code points of the original: its UTF-8 bytes in hexadecimal digits."""
+    return text.encode().hex()
+
+
+def label_token(label: str) -> str:
+    """The node label that stands for an entity's label: itself, unless it could be taken for one of ours."""
+    return _token(label, OWN_LABELS)
+
+
+def type_token(relation_type: str, *, is_early: bool) -> str:
+    """The relationship type that stands for a relation type; later ones than the first `MAX_TYPES` share one."""
+    return _token(relation_type, OWN_TYPES) if is_early else RELATED
+
+
+def _token(name: str, own: frozenset[str]) -> str:
+    short = name if len(name) <= _MAX_TOKEN else f"{name[:_MAX_TOKEN]}~{text_key(name)}"
+    # The prefix is added to what has it already, so that no two names share a token.
+    return f"_{short}" if name in own or name.startswith("_") else short
