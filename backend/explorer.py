@@ -113,85 +113,82 @@ class Explorer:
 
     def catalog(self) -> Catalog:
         """The names that requests may use, the state of the indexes, and the data version."""
-        with self.store.view() as view:
-            return view.catalog()
+        return self.store.read(lambda view: view.catalog())
 
     def check(self, scope: Scope) -> ResolvedScope:
         """Raises Malformed for a scope that cannot be read or names what is not there."""
-        with self.store.view() as view:
-            return _checked(view, scope)
+        return self.store.read(lambda view: _checked(view, scope))
 
     def scope_size(self, scope: Scope = EVERYTHING) -> tuple[int, int]:
         """Documents in scope, and documents that are current at the scope's time."""
-        with self.store.view() as view:
-            return view.scope_size(_checked(view, scope))
+        return self.store.read(lambda view: view.scope_size(_checked(view, scope)))
 
     def search(self, query: EntityQuery) -> EntityResult:
         """Entities by name and by meaning, best first."""
         before = None
+
+        def ask(view: GraphView) -> EntityResult:
+            nonlocal before
+            before = view.catalog().data_version
+            return search(view, query, index=self.index_store, encoder=self.encoder)
+
         try:
-            with self.store.view() as view:
-                before = view.catalog().data_version
-                return search(view, query, index=self.index_store, encoder=self.encoder)
+            return self.store.read(ask)
         except IndexNotReady:
             # A merge may have replaced the collection that this reading began with.
             if before is None or self.catalog().data_version == before:
                 raise
-        with self.store.view() as view:
-            return search(view, query, index=self.index_store, encoder=self.encoder)
+        return self.store.read(lambda view: search(view, query, index=self.index_store, encoder=self.encoder))
 
     def walk(self, query: WalkQuery) -> WalkResult:
         """A bounded walk along the relations of an entity."""
-        with self.store.view() as view:
-            return walk(view, query)
+        return self.store.read(lambda view: walk(view, query))
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def entity(self, entity_id: str, scope: Scope = EVERYTHING) -> EntityView:
         """The entity as the scope sees it; raises Unavailable when no passage in scope mentions it."""
-        with self.store.view() as view:
-            found = view.entity(_canonical(entity_id), _checked(view, scope))
+        found = self.store.read(lambda view: view.entity(_canonical(entity_id), _checked(view, scope)))
         return _present(found, f"No passage in scope mentions the entity {entity_id}.")
 
     def entity_evidence(self, entity_id: str, scope: Scope = EVERYTHING, limit: int = EVIDENCE_LIMIT) -> Evidence:
         """The visible passages that mention the entity: most mentions first, then title, position, id."""
-        with self.store.view() as view:
-            found = view.support([_canonical(entity_id)], (), limit, _checked(view, scope))
+        found = self.store.read(lambda view: view.support([_canonical(entity_id)], (), limit, _checked(view, scope)))
         return found.get(entity_id, Evidence())
 
     def edge_evidence(self, edge_id: str, scope: Scope = EVERYTHING, limit: int = EVIDENCE_LIMIT) -> Evidence:
         """The visible passages that state the edge; none for a path."""
-        with self.store.view() as view:
-            found = view.edge_support([_canonical(edge_id)], limit, _checked(view, scope))
+        found = self.store.read(lambda view: view.edge_support([_canonical(edge_id)], limit, _checked(view, scope)))
         return found.get(edge_id, Evidence())
 
     def mentioning_both(
         self, first: str, second: str, scope: Scope = EVERYTHING, limit: int = EVIDENCE_LIMIT
     ) -> Evidence:
         """The visible passages that mention both entities; not a direct source of any relation."""
-        with self.store.view() as view:
-            return view.mentioning_both(_canonical(first), _canonical(second), limit, _checked(view, scope))
+        return self.store.read(
+            lambda view: view.mentioning_both(_canonical(first), _canonical(second), limit, _checked(view, scope))
+        )
 
     def relation_types(self, entity_id: str, scope: Scope = EVERYTHING) -> tuple[RelationType, ...]:
         """The types of the entity's edges with their number, most first."""
-        with self.store.view() as view:
-            return view.relation_types(_canonical(entity_id), _TYPE_LIMIT, _checked(view, scope))
+        return self.store.read(
+            lambda view: view.relation_types(_canonical(entity_id), _TYPE_LIMIT, _checked(view, scope))
+        )
 
     def document(self, document_id: str, scope: Scope = EVERYTHING, version: int | None = None) -> DocumentView:
         """A document with its passages: the version current in the scope, or the one with this number."""
-        with self.store.view() as view:
-            found = view.document(_canonical(document_id), version, _checked(view, scope))
+        found = self.store.read(lambda view: view.document(_canonical(document_id), version, _checked(view, scope)))
         return _present(found, f"The document {document_id} is not in scope.")
 
     def passage(self, passage_id: str) -> Passage:
         """A passage of any version, with every mention in it."""
-        with self.store.view() as view:
-            found = view.passage(_canonical(passage_id))
+        found = self.store.read(lambda view: view.passage(_canonical(passage_id)))
         return _present(found, f"There is no passage {passage_id}.")
 
     def show(self, thing_id: str, scope: Scope = EVERYTHING) -> Shown:
         """Whatever has this id, whole: entities are looked up first, then passages, then documents."""
-        with self.store.view() as view:
+
+        def look(view: GraphView) -> Shown | None:
             resolved = _checked(view, scope)
             if entity := view.entity(_canonical(thing_id), resolved):
                 return Shown("entity", entity=entity)
@@ -199,14 +196,13 @@ class Explorer:
                 return Shown("passage", passage=passage)
             if document := view.document(thing_id, None, resolved):
                 return Shown("document", document=document)
-        raise Unavailable(
-            f"Nothing in scope has the id {thing_id}.", hint="Widen the scope, or look it up with `attest search`."
-        )
+            return None
+
+        return _present(self.store.read(look), f"Nothing in scope has the id {thing_id}.")
 
     def show_source(self, dataset: str, source_id: str, kind: str | None = None, scope: Scope = EVERYTHING) -> Shown:
         """The same for a source id of a dataset; a passage is that of the current version."""
-        with self.store.view() as view:
-            found = view.find(dataset, source_id)
+        found = self.store.read(lambda view: view.find(dataset, source_id))
         for candidate in ("entity", "passage", "document"):
             if candidate in found and kind in (None, candidate):
                 return self.show(found[candidate], scope)
@@ -219,13 +215,11 @@ class Explorer:
 
     def status(self, *, check: bool = False) -> StatusReport:
         """What is stored, the state of the indexes, jobs and versions; `check` compares vectors with the record."""
-        with self.store.view() as view:
-            report = read_status(view, self.store, self.settings)
+        report = self.store.read(lambda view: read_status(view, self.store, self.settings))
         return report.with_check(self._check_vectors()) if check else report
 
     def _check_vectors(self) -> tuple[VectorCheck, ...]:
-        with self.store.view() as view:
-            return check_vectors(view.catalog(), self.index_store())
+        return self.store.read(lambda view: check_vectors(view.catalog(), self.index_store()))
 
     def jobs(self) -> tuple[Job, ...]:
         """Every job, newest first."""

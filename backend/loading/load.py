@@ -48,8 +48,7 @@ def load(
     bundle = open_bundle(request.path)
     dataset = request.dataset or bundle.name
     with run_job(store.jobs, "load", dataset, listener) as (job, ticker), store.writer(job.id) as writer:
-        with store.view() as view:
-            collections = view.catalog().vector_collections
+        collections = store.read(lambda view: view.catalog()).vector_collections
         vectors = VectorWriter(writer, collections, index=index, encoder=encoder, job_id=job.id)
         vectors.check_encoder()
         vectors.sweep()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from backend.models import (
     Catalog,
@@ -35,6 +35,8 @@ from backend.models import (
 )
 from backend.scope import ResolvedScope
 from backend.words import Word
+
+T = TypeVar("T")
 
 # --- rows that reading returns ---------------------------------------------------------------------------------------
 
@@ -370,7 +372,12 @@ class GraphStore(Protocol):
     def reads(self) -> int:
         """How many queries reading has cost so far; tests assert differences."""
 
-    def view(self) -> AbstractContextManager[GraphView]: ...
+    def read(self, action: Callable[[GraphView], T]) -> T:
+        """What the action makes of one consistent reading; it may be run again when a load commits meanwhile."""
+
+    @property
+    def identity(self) -> str:
+        """What tells this store from every other; the vectors of its entities carry it too."""
 
     def writer(self, job_id: str) -> AbstractContextManager[GraphWriter]:
         """A writer whose work is dropped unless it commits."""

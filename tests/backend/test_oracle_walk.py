@@ -55,11 +55,11 @@ def beside_differences(explorer: Explorer, truth: Truth, scope: Scope) -> Iterat
     catalog = explorer.catalog()
     for names in ("labels", "relation_types", "collections"):
         yield from differences(getattr(catalog, names), tuple(sorted(getattr(truth, names))), names)
-    with explorer.store.view() as view:
-        resolved = resolve(scope)
-        yield from differences(view.dataset_counts(resolved), model.dataset_counts(truth, scope), "dataset_counts")
-        counts = model.collection_counts(truth, scope)
-        yield from differences(view.collection_counts(resolved), counts, "collection_counts")
+    resolved = resolve(scope)
+    datasets = explorer.store.read(lambda view: view.dataset_counts(resolved))
+    yield from differences(datasets, model.dataset_counts(truth, scope), "dataset_counts")
+    collections = explorer.store.read(lambda view: view.collection_counts(resolved))
+    yield from differences(collections, model.collection_counts(truth, scope), "collection_counts")
     yield from differences(explorer.scope_size(scope), seen.size(), "scope_size")
     for document in truth.documents:
         got, expected = outcome(explorer.document, document, scope), outcome(seen.document_view, document)

@@ -75,12 +75,12 @@ class EdgeReads:
                     {visible.support("x.id")}
                     WITH DISTINCT x, p, v
                     WITH x, p, v, CASE WHEN {both} THEN 0 ELSE 1 END AS one ORDER BY one, {READING_ORDER}
-                    WITH x, collect([p, v]) AS all, count(DISTINCT v.id) AS documents
-                    CALL (x, all) {{
-                        UNWIND all[..$limit] AS pair WITH x, pair[0] AS p, pair[1] AS v
+                    WITH x, collect([p, v]) AS pairs, count(DISTINCT v.id) AS documents
+                    CALL (x, pairs) {{
+                        UNWIND pairs[..$limit] AS pair WITH x, pair[0] AS p, pair[1] AS v
                         RETURN collect({passage_list("p", "v", spans)}) AS first
                     }}
-                    RETURN first, size(all) AS passages, documents
+                    RETURN first, size(pairs) AS passages, documents
                 }}
                 WITH id, first, passages, documents WHERE passages > 0
                 RETURN id, first, passages, documents""",
@@ -156,12 +156,12 @@ class EdgeReads:
                     MATCH (:{ENTITY} {{id: $ids[1]}})-[o:{MENTIONED_IN}]->(p) WHERE {written("o")}
                 }}
                 WITH DISTINCT p, v ORDER BY {READING_ORDER}
-                WITH collect(CASE WHEN p IS NOT NULL THEN [p, v] END) AS all, count(DISTINCT v.id) AS documents
-                CALL (all) {{
-                    UNWIND all[..$limit] AS pair WITH pair[0] AS p, pair[1] AS v
+                WITH collect(CASE WHEN p IS NOT NULL THEN [p, v] END) AS pairs, count(DISTINCT v.id) AS documents
+                CALL (pairs) {{
+                    UNWIND pairs[..$limit] AS pair WITH pair[0] AS p, pair[1] AS v
                     RETURN collect({passage_list("p", "v", spans)}) AS first
                 }}
-                RETURN first, size(all) AS passages, documents""",
+                RETURN first, size(pairs) AS passages, documents""",
             {**visible.parameters, "ids": [first, second], "limit": limit},
         )
         return result_evidence(row)

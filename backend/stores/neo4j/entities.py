@@ -97,12 +97,12 @@ class EntityReads:
                     WITH n, p, v, count(m) AS mentions,
                         size([word IN $words WHERE p.words CONTAINS word]) AS matched
                     ORDER BY matched DESC, mentions DESC, {READING_ORDER}
-                    WITH n, collect([p, v]) AS all, count(DISTINCT v.id) AS documents
-                    CALL (n, all) {{
-                        UNWIND all[..$limit] AS pair WITH n, pair[0] AS p, pair[1] AS v
+                    WITH n, collect([p, v]) AS pairs, count(DISTINCT v.id) AS documents
+                    CALL (n, pairs) {{
+                        UNWIND pairs[..$limit] AS pair WITH n, pair[0] AS p, pair[1] AS v
                         RETURN collect({passage_list("p", "v", spans)}) AS first
                     }}
-                    RETURN first, size(all) AS passages, documents
+                    RETURN first, size(pairs) AS passages, documents
                 }}
                 WITH id, first, passages, documents WHERE passages > 0
                 RETURN id, first, passages, documents""",

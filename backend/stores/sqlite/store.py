@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
+from uuid import uuid4
 
 from backend.errors import StoreUnreachable
 from backend.models import JobState, Progress
+from backend.stores.base import GraphView
 from backend.stores.sqlite import driver
 from backend.stores.sqlite.driver import Connection, Pool
 from backend.stores.sqlite.edges import EdgeReads
@@ -17,6 +20,8 @@ from backend.stores.sqlite.library import LibraryReads
 from backend.stores.sqlite.schema import FULL_TEXT, SCHEMA_VERSION, TABLES
 from backend.stores.sqlite.writer import SqliteWriter
 from backend.stores.validity import BEGINNING
+
+T = TypeVar("T")
 
 # A load puts rows at random places of its indexes; pages that do not fit are written again and again. Only what is
 # used is taken.
@@ -48,10 +53,14 @@ class SqliteStore:
     def reads(self) -> int:
         return self._pool.reads
 
-    @contextmanager
-    def view(self) -> Iterator[SqliteView]:
+    def read(self, action: Callable[[GraphView], T]) -> T:
         with self._pool.snapshot() as connection:
-            yield SqliteView(connection, self._building)
+            return action(SqliteView(connection, self._building))
+
+    @property
+    def identity(self) -> str:
+        with self._pool.snapshot() as connection:
+            return str(connection.peek("SELECT value FROM meta WHERE key = 'identity'"))
 
     @contextmanager
     def writer(self, job_id: str) -> Iterator[SqliteWriter]:
@@ -109,7 +118,8 @@ def _create(connection: Connection) -> None:
         if connection.value("PRAGMA user_version") == 0:
             for statement in _statements():
                 connection.run(statement)
-            connection.run("INSERT INTO meta VALUES ('commits', 0), ('mentions', 0), ('settled', ?)", (BEGINNING,))
+            meta = {"commits": 0, "mentions": 0, "settled": BEGINNING, "identity": str(uuid4())}
+            connection.run_many("INSERT INTO meta VALUES (?, ?)", meta.items())
             connection.run(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 

@@ -1,0 +1,111 @@
+"""The jobs of a server's store: nodes beside the graph, written in transactions of their own while a job works."""
+
+from __future__ import annotations
+
+from time import time
+from uuid import uuid4
+
+from backend.errors import Malformed, Unavailable
+from backend.models import Job, JobState, Progress
+from backend.stores.jobs import OPEN_STATES, Writer, is_alive, now, progress_text, result_job
+from backend.stores.neo4j.driver import Row, Server, Writing
+from backend.stores.neo4j.schema import JOB, STORE
+
+_FIELDS = (
+    "id",
+    "number",
+    "kind",
+    "dataset",
+    "state",
+    "progress",
+    "started",
+    "finished",
+    "error",
+    "pid",
+    "process_started",
+    "host",
+    "beat",
+    "committed_at",
+    "report",
+)
+_ROW = "{" + ", ".join(f"{field}: j.{field}" for field in _FIELDS) + "} AS job"
+_JOBS = f"MATCH (j:{JOB}) WHERE j.id IS NOT NULL RETURN {_ROW} ORDER BY j.number DESC"
+_OPEN = f"""MATCH (k:{STORE} {{id: 'store'}})
+SET k.jobs = coalesce(k.jobs, 0) + 1
+CREATE (j:{JOB}) SET j = $fields, j.number = k.jobs"""
+# Writing to the one node that holds the lease locks it until the transaction ends, so that two never read it at once.
+_HOLDER = f"""MATCH (k:{STORE} {{id: 'store'}}) SET k.asked_at = $now
+WITH k OPTIONAL MATCH (j:{JOB} {{id: k.lease}}) RETURN {_ROW}"""
+_TAKE = f"""MATCH (k:{STORE} {{id: 'store'}}), (j:{JOB} {{id: $id}})
+SET k.lease = $id, j.state = $state, j.beat = $now"""
+_BEAT = f"""MATCH (j:{JOB} {{id: $id}}) SET j.progress = $progress, j.beat = $now
+RETURN coalesce(j.stop_asked, false) AS stop_asked"""
+_CLOSE = f"""MATCH (j:{JOB} {{id: $id}}) SET j.state = $state, j.finished = $finished, j.error = $error
+WITH j MATCH (k:{STORE} {{id: 'store'}}) WHERE k.lease = $id SET k.lease = null"""
+_STOP = f"MATCH (j:{JOB} {{id: $id}}) SET j.stop_asked = true"
+
+
+class Neo4jJobs:
+    """A JobBoard in the database of the graph."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def open(self, kind: str, dataset: str | None) -> Job:
+        job_id, writer = str(uuid4()), Writer.here()
+        fields = {
+            "id": job_id,
+            "kind": kind,
+            "dataset": dataset,
+            "state": str(JobState.WAITING),
+            "progress": progress_text(Progress("waiting")),
+            "started": now(),
+            "pid": writer.pid,
+            "process_started": writer.process_started,
+            "host": writer.host,
+            "beat": time(),
+        }
+        self._server.write(lambda transaction: transaction.run(_OPEN, {"fields": fields}))
+        return self.job(job_id)
+
+    def acquire(self, job_id: str) -> Job | None:
+        def take(transaction: Writing) -> Job | None:
+            (row,) = transaction.run(_HOLDER, {"now": time()})
+            holder = row["job"]
+            if holder["id"] not in (None, job_id) and is_alive(holder):
+                return _job(holder)
+            transaction.run(_TAKE, {"id": job_id, "state": str(JobState.RUNNING), "now": time()})
+            return None
+
+        return self._server.write(take)
+
+    def beat(self, job_id: str, progress: Progress) -> bool:
+        asked = {"id": job_id, "progress": progress_text(progress), "now": time()}
+        rows = self._server.write(lambda transaction: transaction.run(_BEAT, asked))
+        return not any(row["stop_asked"] for row in rows)
+
+    def close(self, job_id: str, state: JobState, *, error: str | None = None) -> None:
+        asked = {"id": job_id, "state": str(state), "finished": now(), "error": error}
+        self._server.write(lambda transaction: transaction.run(_CLOSE, asked))
+
+    def request_stop(self, job_id: str) -> Job:
+        job = self.job(job_id)
+        if job.state not in OPEN_STATES:
+            raise Malformed(f"Job {job_id} is {job.state}, not running.", hint="`attest jobs` lists the jobs.")
+        self._server.write(lambda transaction: transaction.run(_STOP, {"id": job_id}))
+        return self.job(job_id)
+
+    def job(self, job_id: str) -> Job:
+        """The job with this id; raises Unavailable when there is none."""
+        for job in self.jobs():
+            if job.id == job_id:
+                return job
+        raise Unavailable(f"There is no job {job_id!r}.", hint="`attest jobs` lists the jobs.")
+
+    def jobs(self) -> tuple[Job, ...]:
+        with self._server.reading() as reading:
+            return tuple(_job(row["job"]) for row in reading.peek(_JOBS))
+
+
+def _job(row: Row) -> Job:
+    return result_job(row, committed_at=row["committed_at"], report=row["report"])

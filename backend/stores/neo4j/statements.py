@@ -1,0 +1,112 @@
+"""The statements of a writer: what it asks of committed rows, and how it writes rows of its own."""
+
+from __future__ import annotations
+
+from backend.stores.neo4j.schema import (
+    CHUNK,
+    DOCUMENT,
+    EDGE,
+    ENTITY,
+    HAS_PART,
+    JOB,
+    MENTIONED_IN,
+    RELATION,
+    STATED_IN,
+    STORE,
+    TOUCHED,
+    TYPE,
+)
+from backend.stores.neo4j.visibility import written
+
+# --- the store itself ------------------------------------------------------------------------------------------------
+
+STATE = f"""MATCH (k:{STORE} {{id: 'store'}})
+RETURN k.schema AS schema, k.identity AS identity, k.commits AS commits, k.writing AS writing, k.settled AS settled,
+    k.settled_at AS settled_at, k.removing AS removing"""
+CREATE_STATE = f"""MERGE (k:{STORE} {{id: 'store'}})
+ON CREATE SET k.schema = $schema, k.identity = $identity, k.commits = 0, k.settled = 0, k.settled_at = $beginning,
+    k.number = 0, k.removing = []"""
+BEGIN = f"MATCH (k:{STORE} {{id: 'store'}}) SET k.writing = k.commits + 1"
+END = f"MATCH (k:{STORE} {{id: 'store'}}) SET k.writing = null"
+COMMIT = f"""MATCH (k:{STORE} {{id: 'store'}})
+SET k.commits = $commit, k.number = $number, k.writing = null
+WITH k MERGE (j:{JOB} {{id: $job}}) SET j.committed_at = $at, j.report = $report"""
+LAST_NUMBER = f"MATCH (k:{STORE} {{id: 'store'}}) RETURN k.number AS number"
+TYPES = f"MATCH (k:{TYPE}) RETURN k.name AS name, k.token AS token"
+
+# --- what is committed -----------------------------------------------------------------------------------------------
+
+KNOWN = {
+    "entity": f"UNWIND $ids AS id MATCH (n:{ENTITY} {{id: id}}) WHERE {written('n')} RETURN n.id AS id",
+    "relation": f"UNWIND $ids AS id MATCH (r:{RELATION} {{id: id}}) WHERE {written('r')} RETURN r.id AS id",
+}
+CURRENT_VERSIONS = f"""MATCH (v:{DOCUMENT}) WHERE v.id IS NOT NULL AND v.dataset = $dataset AND {written("v")}
+WITH v ORDER BY v.number
+WITH v.id AS id, last(collect(v)) AS v, collect(v.ended) AS endings
+RETURN id, v.source_id AS source_id, v.number AS number, v.content AS content, v.key AS version,
+    v.ended IS NOT NULL AS ended"""
+VERSION_KEYS = f"""UNWIND $ids AS id MATCH (v:{DOCUMENT} {{id: id}}) WHERE {written("v")}
+RETURN v.id AS id, v.key AS key"""
+LAST_VERSIONS = f"""UNWIND $ids AS id MATCH (v:{DOCUMENT} {{id: id}}) WHERE {written("v")}
+RETURN id, max(v.number) AS number"""
+VERSIONS = f"""UNWIND $ids AS id MATCH (v:{DOCUMENT} {{id: id}}) WHERE v.since <= $since
+RETURN v.id AS id, v.number AS number, v.begins AS begins, v.key AS key, v.ended AS ended"""
+CURRENT_PASSAGES = f"""UNWIND $keys AS key
+MATCH (p:{CHUNK} {{source_key: key}})<-[:{HAS_PART}]-(v:{DOCUMENT}) WHERE {written("p")} AND {written("v")}
+AND NOT EXISTS {{ MATCH (l:{DOCUMENT} {{id: v.id}}) WHERE {written("l")} AND l.number > v.number }}
+RETURN p.source_id AS source_id, p.id AS id, p.text AS text, v.source_id AS document"""
+STORED_ENTITIES = f"""UNWIND $ids AS id MATCH (n:{ENTITY} {{id: id}}) WHERE {written("n")}
+RETURN n.id AS id, n.label AS label, n.name AS name, n.aliases AS aliases, n.description AS description,
+    n.metadata AS metadata, n.retired AS retired"""
+STORED_RELATIONS = f"""UNWIND $ids AS id MATCH (r:{RELATION} {{id: id}}) WHERE {written("r")}
+RETURN r.id AS id, r.source_id AS source_id, r.edge AS edge, r.type AS type, r.unstated AS unstated,
+    r.description AS description, r.weight AS weight, r.metadata AS metadata"""
+STORED_EDGES = f"UNWIND $ids AS id MATCH (x:{EDGE} {{id: id}}) RETURN x.id AS id"
+ENTITY_TEXTS = f"""MATCH (n:{ENTITY}) WHERE n.id > $after AND n.since <= $since
+RETURN n.id AS id, n.label AS label, n.name AS name, n.description AS description, n.vectors AS vectors
+ORDER BY n.id LIMIT $limit"""
+PLACED_VECTORS = f"""MATCH (n:{ENTITY} {{vectors: $name}}) WHERE {written("n")}
+RETURN n.id AS id, n.label AS label ORDER BY n.id"""
+OF_DATASET = {
+    "document": f"""MATCH (v:{DOCUMENT}) WHERE v.id IS NOT NULL AND v.dataset = $dataset AND {written("v")}
+WITH v ORDER BY v.number WITH v.id AS id, last(collect(v)) AS v RETURN id, v.ended IS NOT NULL AS ended""",
+    "entity": f"""MATCH (n:{ENTITY}) WHERE n.id IS NOT NULL AND n.dataset = $dataset AND {written("n")}
+RETURN n.id AS id""",
+    "relation": f"""MATCH (r:{RELATION}) WHERE r.id IS NOT NULL AND r.dataset = $dataset AND {written("r")}
+RETURN r.id AS id, r.unstated AS unstated""",
+}
+
+# --- rows of a job ---------------------------------------------------------------------------------------------------
+
+CREATE_ENTITIES = f"UNWIND $rows AS row CREATE (n:{ENTITY}) SET n = row.fields SET n:$(row.token)"
+CREATE_VERSIONS = f"UNWIND $rows AS row CREATE (v:{DOCUMENT}) SET v = row.fields"
+CREATE_PASSAGES = f"""UNWIND $rows AS row
+MATCH (v:{DOCUMENT} {{key: row.version}})
+WHERE NOT EXISTS {{ MATCH (:{CHUNK} {{id: row.fields.id}}) }}
+CREATE (v)-[:{HAS_PART}]->(p:{CHUNK}) SET p = row.fields, p.document = v.id
+RETURN DISTINCT v.id AS document"""
+CREATE_MENTIONS = f"""UNWIND $rows AS row
+MATCH (n:{ENTITY} {{id: row.entity}}), (p:{CHUNK} {{id: row.passage}})
+WHERE p.since = $since OR NOT EXISTS {{
+    MATCH (n)-[m:{MENTIONED_IN}]->(p) WHERE {written("m")}
+        AND [m.start IS NULL, m.end IS NULL, m.surface IS NULL] = row.missing
+        AND coalesce(m.start = row.fields.start, true) AND coalesce(m.end = row.fields.end, true)
+        AND coalesce(m.surface = row.fields.surface, true)
+}}
+CREATE (n)-[m:{MENTIONED_IN}]->(p) SET m = row.fields
+RETURN DISTINCT p.document AS document"""
+# Without its place in the order an edge is in no index of the walk: one of an entity to itself is never followed.
+CREATE_EDGES = f"""UNWIND $rows AS row
+MATCH (s:{ENTITY} {{id: row.source}}), (t:{ENTITY} {{id: row.target}})
+CREATE (x:{EDGE}:{TOUCHED}) SET x = row.fields, x.since = $since, x.stated = 0, x.unstated = 0, x.unstated_now = 0,
+    x.passages = 0, x.documents = 0, x.kept_at_source = false, x.kept_at_target = false,
+    x.less_documents = CASE WHEN row.source <> row.target THEN 0 END,
+    x.less_passages = CASE WHEN row.source <> row.target THEN 0 END
+CREATE (s)-[:$(row.token) {{id: row.fields.id, type: row.fields.type, since: $since}}]->(t)"""
+CREATE_RELATIONS = f"UNWIND $rows AS row CREATE (r:{RELATION}) SET r = row.fields"
+CREATE_SUPPORT = f"""UNWIND $rows AS row
+MATCH (r:{RELATION} {{id: row.relation}}), (p:{CHUNK} {{id: row.passage}})
+WHERE r.since = $since OR NOT EXISTS {{ MATCH (r)-[s:{STATED_IN}]->(p) WHERE s.edge = row.edge }}
+CREATE (r)-[:{STATED_IN} {{edge: row.edge, since: $since}}]->(p)"""
+TOUCH_EDGES = f"UNWIND $rows AS row MATCH (x:{EDGE} {{id: row.id}}) SET x:{TOUCHED}"
+SET_VECTORS = f"UNWIND $rows AS row MATCH (n:{ENTITY} {{id: row.id}}) SET n.vectors = row.vectors"

@@ -1,0 +1,134 @@
+"""The graph store on a Neo4j server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TypeVar, cast
+from uuid import uuid4
+
+from backend.errors import AttestError, StoreUnreachable
+from backend.models import JobState, Progress
+from backend.scope import ResolvedScope
+from backend.stores.base import GraphView
+from backend.stores.neo4j import derived, statements
+from backend.stores.neo4j.driver import Address, Reading, Row, Server
+from backend.stores.neo4j.edges import EdgeReads
+from backend.stores.neo4j.entities import EntityReads
+from backend.stores.neo4j.jobs import Neo4jJobs
+from backend.stores.neo4j.library import LibraryReads
+from backend.stores.neo4j.schema import SCHEMA_VERSION
+from backend.stores.neo4j.visibility import Visibility
+from backend.stores.neo4j.writer import Neo4jWriter
+from backend.stores.validity import BEGINNING
+
+T = TypeVar("T")
+# A reading that a commit ran into is run again; a store whose commits follow one another faster is not served well.
+_ATTEMPTS = 5
+
+
+class Neo4jView(EntityReads, EdgeReads, LibraryReads):
+    """A GraphView of what one commit shows."""
+
+    def __init__(self, reading: Reading, building: Callable[[], Progress | None], state: Row) -> None:
+        self.reading = reading
+        self.commit = state["commits"]
+        self._settled = state["settled_at"] if state["settled"] == state["commits"] else None
+        self.building = building
+
+    def visibility(self, scope: ResolvedScope) -> Visibility:
+        return Visibility(scope, self.commit, self._settled)
+
+
+class Neo4jStore:
+    """A GraphStore in a database of a server."""
+
+    def __init__(self, address: Address) -> None:
+        self._server = Server(address)
+        self._place = str(address)
+        self._jobs = Neo4jJobs(self._server)
+        self._identity: str | None = None
+
+    @property
+    def jobs(self) -> Neo4jJobs:
+        self._prepare()
+        return self._jobs
+
+    @property
+    def reads(self) -> int:
+        return self._server.reads
+
+    @property
+    def identity(self) -> str:
+        """What tells this store from every other, for as long as it exists."""
+        return str(self._state()["identity"])
+
+    def read(self, action: Callable[[GraphView], T]) -> T:
+        self._prepare()
+        for _ in range(_ATTEMPTS):
+            error, result = None, None
+            with self._server.reading() as reading:
+                (before,) = reading.peek(statements.STATE)
+                try:
+                    result = action(Neo4jView(reading, self._building, before))
+                except AttestError as raised:
+                    error = raised
+                (after,) = reading.peek(statements.STATE)
+            if (before["commits"], before["settled"]) == (after["commits"], after["settled"]):
+                break
+        if error is not None:
+            raise error
+        return cast(T, result)
+
+    @contextmanager
+    def writer(self, job_id: str) -> Iterator[Neo4jWriter]:
+        state = self._state()
+        derived.make_indexes(self._server)
+        if state["writing"] is not None:
+            derived.sweep(self._server, state["commits"])
+        derived.settle(self._server)
+        self._server.write(lambda transaction: transaction.run(statements.BEGIN))
+        writer = Neo4jWriter(self._server, job_id, commit=state["commits"])
+        try:
+            yield writer
+        finally:
+            if not writer.is_committed:
+                # Where the server is gone, the next writer does it.
+                with suppress(StoreUnreachable):
+                    derived.sweep(self._server, state["commits"])
+                    self._server.write(lambda transaction: transaction.run(statements.END))
+
+    def version(self) -> str:
+        return self._server.version()
+
+    def close(self) -> None:
+        self._server.close()
+
+    def _state(self) -> Row:
+        self._prepare()
+        with self._server.reading() as reading:
+            return reading.peek(statements.STATE)[0]
+
+    def _prepare(self) -> None:
+        """Makes sure, once, that the database is one of this product's, and of this version."""
+        if self._identity is not None:
+            return
+        with self._server.reading() as reading:
+            rows = reading.peek(statements.STATE)
+        if not rows:
+            derived.make_indexes(self._server)
+            fields = {"schema": SCHEMA_VERSION, "identity": str(uuid4()), "beginning": BEGINNING}
+            self._server.write(lambda transaction: transaction.run(statements.CREATE_STATE, fields))
+            with self._server.reading() as reading:
+                rows = reading.peek(statements.STATE)
+        if rows[0]["schema"] != SCHEMA_VERSION:
+            raise StoreUnreachable(
+                f"The graph store {self._place} was made by another version of Attest "
+                f"(its schema is {rows[0]['schema']}, this one's {SCHEMA_VERSION}).",
+                hint="Load the data into a new database.",
+            )
+        self._identity = rows[0]["identity"]
+
+    def _building(self) -> Progress | None:
+        running = [job for job in self.jobs.jobs() if job.kind == "index" and job.state is JobState.RUNNING]
+        return running[0].progress if running else None
