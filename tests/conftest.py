@@ -8,8 +8,9 @@ few lines), `ExactIndex` (vectors in memory).
 * `backend/test_oracle_*.py` compare random worlds with `model.py`, a naive reading of the design, to the last field;
   `worlds.py` makes the worlds.
 * `world.py` is the world small enough to remember; the fixture `small_world` has it loaded.
-* What needs something that may be missing says so when it is skipped: Chromium (marker `browser`), the data beside the
-  checkout (marker `shared`). With CI=true a skip for what CI can provide is a failure.
+* `servers/` starts the real Neo4j and Chroma servers.
+* What needs something that may be missing says so when it is skipped: Chromium (marker `browser`), Neo4j (marker
+  `neo4j`), the data beside the checkout (marker `shared`). With CI=true a skip for what CI can provide is a failure.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from playwright.sync_api import Browser
 from backend.explorer import Explorer
 from backend.stores.base import GraphStore
 from tests.chromium import NAMES, chromium, find_chromium
+from tests.servers.neo4j import NEO4J_LINES, Neo4j, Neo4jServers
 from tests.world import SMALL_WORLD
-from tests.worlds import MEMORY, STORES, ExactIndex, apply, new_explorer
+from tests.worlds import MEMORY, ExactIndex, apply, new_explorer
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
-PROVIDED_BY_CI = ("browser", "encoder")
+PROVIDED_BY_CI = ("browser", "encoder", "neo4j")
 
 # A world takes as long as its loads; a machine may be busy. In CI the same examples run every time. `worlds.check`
 # makes failures small, faster than Hypothesis could.
@@ -51,7 +53,9 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Fails a test that was skipped in CI for want of something that CI provides."""
     report = yield
-    needed = [name for name in PROVIDED_BY_CI if item.get_closest_marker(name)]
+    # A marker with an argument names something newer than CI must have.
+    marked = {name: item.get_closest_marker(name) for name in PROVIDED_BY_CI}
+    needed = [name for name, marker in marked.items() if marker and not marker.args]
     if IN_CI and needed and report.skipped and not hasattr(report, "wasxfail"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
         report.outcome = "failed"
@@ -66,10 +70,13 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-@pytest.fixture(params=STORES)
-def store_kind(request: pytest.FixtureRequest) -> str:
-    """Each graph store in turn."""
-    return str(request.param)
+@pytest.fixture(scope="session", params=["sqlite", *NEO4J_LINES])
+def store_place(request: pytest.FixtureRequest) -> str:
+    """Each graph store in turn: `sqlite`, or the address of a server of this worker."""
+    if request.param == "sqlite":
+        return "sqlite"
+    servers: Neo4jServers = request.getfixturevalue("neo4j_servers")
+    return servers[request.param].address
 
 
 @pytest.fixture
@@ -79,9 +86,9 @@ def index() -> ExactIndex:
 
 
 @pytest.fixture
-def explorer(folder: Path, store_kind: str, index: ExactIndex) -> Iterator[Explorer]:
+def explorer(folder: Path, store_place: str, index: ExactIndex) -> Iterator[Explorer]:
     """An explorer over an empty store."""
-    opened = new_explorer(folder / "home", store_kind, index)
+    opened = new_explorer(folder / "home", store_place, index)
     yield opened
     opened.close()
 
@@ -98,6 +105,20 @@ def small_world(explorer: Explorer, folder: Path) -> Explorer:
     for step in SMALL_WORLD:
         apply(explorer, step, folder)
     return explorer
+
+
+@pytest.fixture(scope="session")
+def neo4j_servers() -> Iterator[Neo4jServers]:
+    """Neo4j servers by line (`LINES`), for this worker alone; asking for one that cannot be had skips the test."""
+    servers = Neo4jServers()
+    yield servers
+    servers.close()
+
+
+@pytest.fixture(scope="session")
+def neo4j_server(neo4j_servers: Neo4jServers) -> Neo4j:
+    """A Neo4j of the long-term line, for this worker alone; what earlier tests wrote may still be in it."""
+    return neo4j_servers["5.26"]
 
 
 @pytest.fixture(scope="session")

@@ -7,9 +7,7 @@ as does one that leaves an error in the browser's console or in the server's log
 
 from __future__ import annotations
 
-import fcntl
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.e2e.application import ROOT, Server, attest, serve
 from tests.e2e.visit import Visit
+from tests.once import once
 
 expect.set_options(timeout=30_000)  # a machine may be busy
 
@@ -28,18 +27,6 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "e2e-stores"
     folder.mkdir(exist_ok=True)
-    return folder
-
-
-def once(folder: Path, make: Callable[[Path], None]) -> Path:
-    """The folder, made by whoever comes first."""
-    with folder.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.exists():
-            unfinished = folder.with_suffix(".unfinished")
-            shutil.rmtree(unfinished, ignore_errors=True)
-            make(unfinished)
-            unfinished.rename(folder)
     return folder
 
 
