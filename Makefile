@@ -2,7 +2,7 @@
 # both can be run again. Wanted beforehand: Python 3.11 or newer, git, make.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check setup browser demo bench constraints clean
+.PHONY: help run test test-neo4j check setup browser java neo4j demo bench constraints clean
 
 BIN := .venv/bin
 STAMP := .venv/.set-up
@@ -14,6 +14,8 @@ WITH_HOME := $(if $(ATTEST_HOME),ATTEST_HOME='$(ATTEST_HOME)')
 help:
 	@echo 'make run          load the demo graph and serve it (PORT=8600 for another port, ATTEST_HOME=DIR for another store)'
 	@echo 'make test         format, lint, types, then all tests (ARGS="-k walk" to choose)'
+	@echo 'make test-neo4j   only the tests that need a Neo4j server, which they start'
+	@echo 'make neo4j        start that server for development, until Ctrl-C (PORT=..., LINE=2026 for a newer one)'
 	@echo 'make check        only format, lint and types'
 	@echo 'make bench        measure, and print the tables (ARGS are passed on)'
 	@echo 'make demo         make the demo graph again from its script'
@@ -29,8 +31,17 @@ run: $(STAMP)
 	}
 	@$(WITH_HOME) $(BIN)/attest serve $(if $(PORT),--port '$(PORT)')
 
-test: check browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+# A server that the environment names has one database, which two workers cannot share.
+WORKERS := $(if $(ATTEST_TEST_NEO4J),-n 0,-n 2 --dist loadfile)
+
+test: check browser java
+	$(BIN)/python -m pytest $(WORKERS) $(ARGS)
+
+test-neo4j: $(STAMP) java
+	$(BIN)/python -m pytest $(WORKERS) -m neo4j $(ARGS)
+
+neo4j: $(STAMP) java
+	@PORT='$(PORT)' $(BIN)/python -m tests.servers.neo4j $(LINE)
 
 check: $(STAMP)
 	$(BIN)/ruff format --check
@@ -111,3 +122,17 @@ browser:
 	echo 'Chromium is missing, so the browser tests cannot run. Install it to run them:'; \
 	echo '  Debian: apt-get install chromium fonts-noto-cjk'; \
 	echo '  elsewhere: Chromium or Google Chrome, as chromium, chromium-browser or google-chrome on the PATH'
+
+# The Neo4j of the tests comes from Maven Central and runs on a local Java, unless the environment names another. As root
+# on Debian both are installed; elsewhere this says what to install and goes on, and those tests are skipped by name.
+java:
+	@if [ -n "$$ATTEST_TEST_NEO4J" ]; then exit 0; fi; \
+	if command -v java >/dev/null && { [ -n "$$NEO4J_HOME" ] || command -v mvn >/dev/null; }; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && grep -qs '^ID=debian$$' /etc/os-release; then \
+	  echo 'Java or Maven is missing: installing maven and default-jdk-headless (a minute) ...'; \
+	  export DEBIAN_FRONTEND=noninteractive; \
+	  if apt-get update -qq && apt-get install -y -qq --no-install-recommends maven default-jdk-headless; then exit 0; fi; \
+	fi; \
+	echo 'Java or Maven is missing, so the Neo4j tests cannot run. Install them to run them:'; \
+	echo '  Debian: apt-get install maven default-jdk-headless'; \
+	echo '  elsewhere: Java 17 or newer and Maven, on the PATH'

@@ -417,20 +417,26 @@ def _class_path(java: str, jars: Path) -> str:
     return f"{once(_cache() / f'launcher-{version}', compile_launcher)}:{jars}/*"
 
 
+def _port() -> int | None:
+    return int(os.environ.get("PORT") or "7687") or None
+
+
 def main() -> None:
     """Runs a server in the foreground, with its data in a folder that goes when it ends."""
     line = sys.argv[1] if len(sys.argv) > 1 else "5.26"
     with tempfile.TemporaryDirectory(prefix="attest-neo4j-") as folder:
         print(f"Starting Neo4j {line} ...", flush=True)
-        with Neo4jServer(Path(folder), line, port=int(os.environ.get("PORT", "7687")) or None) as server:
+        with Neo4jServer(Path(folder), line, port=_port()) as server:
             print(f"Neo4j {LINES[line].release} answers, without a password, and forgets everything when it ends.")
             print(f"  export ATTEST_GRAPH={server.address}")
             print("Ctrl-C ends it.", flush=True)
-            try:
-                signal.pause()
-            except KeyboardInterrupt:
-                print()
+            signal.pause()
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (Missing, AssertionError) as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        print()
