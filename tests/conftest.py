@@ -27,6 +27,7 @@ from playwright.sync_api import Browser
 from backend.explorer import Explorer
 from backend.stores.base import GraphStore
 from tests.chromium import NAMES, chromium, find_chromium
+from tests.servers.chroma import ChromaServer
 from tests.servers.neo4j import NEO4J_LINES, Neo4j, Neo4jServers
 from tests.world import SMALL_WORLD
 from tests.worlds import MEMORY, ExactIndex, apply, new_explorer
@@ -119,6 +120,24 @@ def neo4j_servers() -> Iterator[Neo4jServers]:
 def neo4j_server(neo4j_servers: Neo4jServers) -> Neo4j:
     """A Neo4j of the long-term line, for this worker alone; what earlier tests wrote may still be in it."""
     return neo4j_servers["5.26"]
+
+
+@pytest.fixture(scope="session")
+def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
+    """A Chroma server, for this worker alone; who uses it leaves it empty."""
+    with ChromaServer(tmp_path_factory.mktemp("chroma") / "data") as server:
+        yield server
+
+
+@pytest.fixture(params=["folders", "server"])
+def vectors_place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path | str]:
+    """Each place of vectors in turn, empty: a folder that is not there yet, and the address of a server."""
+    if request.param == "folders":
+        yield tmp_path / "vectors"
+    else:
+        server: ChromaServer = request.getfixturevalue("chroma_server")
+        yield server.address
+        server.empty()
 
 
 @pytest.fixture(scope="session")

@@ -30,8 +30,10 @@ LAYERS = (
     {"backend.models", "backend.errors", "backend.identity", "backend.words"},
 )
 DRIVERS = {
+    "neo4j": "backend/stores/neo4j/driver.py",
     "sqlite3": "backend/stores/sqlite/driver.py",
-    "chromadb": "backend/vectors/chroma.py",
+    "chromadb": "backend/vectors/chroma/driver.py",
+    "httpx": "backend/vectors/chroma/driver.py",
     "sentence_transformers": "backend/vectors/encoder.py",
 }
 
@@ -88,8 +90,8 @@ def test_streamlit_is_imported_only_above_the_backend() -> None:
     assert not [path for path in backend if any(name.split(".")[0] == "streamlit" for name in imports(path))]
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if "sqlite" not in path.parts], ids=module_name)
-def test_sql_is_written_in_one_place(path: Path) -> None:
+@pytest.mark.parametrize("path", [path for path in FILES if not {"sqlite", "neo4j"} & set(path.parts)], ids=module_name)
+def test_queries_are_written_in_the_stores(path: Path) -> None:
     assert not path.is_relative_to(ROOT / "backend") or not [
         node.value
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
