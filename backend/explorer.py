@@ -41,7 +41,7 @@ from backend.search import search
 from backend.settings import Settings
 from backend.status import StatusReport, VectorCheck, check_vectors, read_status
 from backend.stores.base import GraphStore, GraphView, GraphWriter
-from backend.stores.sqlite.store import SqliteStore
+from backend.stores.opening import open_store
 from backend.vectors.base import Encoder, Index
 from backend.walks import walk
 
@@ -129,7 +129,7 @@ class Explorer:
 
         def ask(view: GraphView) -> EntityResult:
             nonlocal before
-            before = view.catalog().data_version
+            before = view.data_version
             return search(view, query, index=self.index_store, encoder=self.encoder)
 
         try:
@@ -317,18 +317,19 @@ class Explorer:
 
 def open_explorer(settings: Settings) -> Explorer:
     """Opens the stores that the settings name; the vector store and the encoder wait until something needs them."""
+    store = open_store(settings)
 
     def index() -> Index:
         from backend.vectors.chroma import open_chroma
 
-        return open_chroma(settings.home / "vectors")
+        return open_chroma(settings.vectors_place, identity=store.identity, graph=store.place)
 
     def encoder() -> Encoder:
         from backend.vectors.encoder import open_encoder
 
         return open_encoder(settings.encoder)
 
-    return Explorer(SqliteStore(settings.home), index=index, encoder=encoder, settings=settings)
+    return Explorer(store, index=index, encoder=encoder, settings=settings)
 
 
 def _checked(view: GraphView, scope: Scope) -> ResolvedScope:

@@ -27,7 +27,7 @@ from backend.models import (
     Mode,
     Status,
 )
-from backend.names import asked_names, check_names
+from backend.names import asked_names, refuse_unknown
 from backend.ranking import NameScorer, fuse
 from backend.scope import ResolvedScope, resolve
 from backend.stopwatch import Stopwatch
@@ -65,8 +65,8 @@ def search(
     _check(query)
     with watch.step("scope"):
         scope = resolve(query.scope)
-        check_names(view, asked_names(query.scope, labels=query.labels))
-        catalog = view.catalog()
+        catalog, unknown = view.opening(asked_names(query.scope, labels=query.labels))
+        refuse_unknown(view, unknown)
         labels = tuple(sorted(set(query.labels))) or catalog.labels
         _check_ready(query, labels, catalog, encoder)
     entities: dict[str, Entity] = {}

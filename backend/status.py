@@ -50,7 +50,7 @@ def read_status(view: GraphView, store: GraphStore, settings: Settings) -> Statu
         indexes=catalog.indexes,
         vectors=catalog.vector_collections,
         jobs=store.jobs.jobs(),
-        stores={"graph": f"{store.version()} in {settings.home}", "vectors": settings.vectors},
+        stores={"graph": f"{store.version()}, {store.place}", "vectors": str(settings.vectors_place)},
         encoder=", ".join(sorted(encoders)) or settings.encoder or "not used yet",
         data_version=catalog.data_version,
     )

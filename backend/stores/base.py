@@ -202,8 +202,15 @@ class NewRelation:
 class GraphView(Protocol):
     """A consistent reading of what is committed; a load that commits meanwhile is not seen."""
 
+    @property
+    def data_version(self) -> str:
+        """That of the catalog; it costs no query."""
+
     def catalog(self) -> Catalog:
         """The names that requests may use and the state of the indexes."""
+
+    def opening(self, names: Mapping[str, Sequence[str]]) -> tuple[Catalog, tuple[tuple[str, str], ...]]:
+        """What `catalog` and `unknown_names` say, at the cost of `catalog`."""
 
     def unknown_names(self, names: Mapping[str, Sequence[str]]) -> tuple[tuple[str, str], ...]:
         """Kind and name of what no committed row has; kinds: collection, document (ids), label, relation type."""
@@ -381,6 +388,10 @@ class GraphStore(Protocol):
 
     def writer(self, job_id: str) -> AbstractContextManager[GraphWriter]:
         """A writer whose work is dropped unless it commits."""
+
+    @property
+    def place(self) -> str:
+        """Where it is, for people: a folder, or an address without its password."""
 
     def version(self) -> str:
         """Name and version of the database, for people."""

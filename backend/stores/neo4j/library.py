@@ -53,12 +53,23 @@ class LibraryReads:
         """The conditions of a scope at this reading's commit."""
         raise NotImplementedError
 
+    @property
+    def data_version(self) -> str:
+        return data_version(self.commit)
+
     def catalog(self) -> Catalog:
-        (row,) = self.reading.read(_CATALOG)
+        return self.opening({})[0]
+
+    def opening(self, names: Mapping[str, Sequence[str]]) -> tuple[Catalog, tuple[tuple[str, str], ...]]:
+        unknown, asked = unknown_names(names)
+        (row,) = self.reading.read(f"{_CATALOG}, {unknown} AS unknown", {**asked, "commit": self.commit})
         full_text = self.reading.read(_FULL_TEXT_STATE, {"index": FULL_TEXT})
+        return self._catalog(row, full_text), tuple((kind, name) for kind, name in row["unknown"])
+
+    def _catalog(self, row: Row, full_text: Sequence[Row]) -> Catalog:
         labels = {name: (entities, without) for name, entities, without in row["labels"]}
         return Catalog(
-            data_version=data_version(self.commit),
+            data_version=self.data_version,
             labels=tuple(sorted(labels)),
             relation_types=tuple(sorted(row["relation_types"])),
             collections=tuple(sorted(row["collections"])),
@@ -170,8 +181,7 @@ CALL () {{ MATCH (k:{METADATA_KEY}) RETURN collect(k.name) AS metadata_keys }}
 CALL () {{
     MATCH (k:{VECTORS}) RETURN collect([k.number, k.name, k.kind, k.job, k.count, k.encoder]) AS vector_collections
 }}
-RETURN labels, relation_types, collections, metadata_keys, vector_collections
-"""
+RETURN labels, relation_types, collections, metadata_keys, vector_collections"""
 # A statement of its own: it cannot be part of another.
 _FULL_TEXT_STATE = """
 SHOW INDEXES YIELD name, state, populationPercent, labelsOrTypes, properties WHERE name = $index

@@ -59,6 +59,10 @@ class Neo4jStore:
         return self._server.reads
 
     @property
+    def place(self) -> str:
+        return self._place
+
+    @property
     def identity(self) -> str:
         """What tells this store from every other, for as long as it exists."""
         return str(self._state()["identity"])

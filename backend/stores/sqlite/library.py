@@ -17,7 +17,7 @@ from backend.models import (
 )
 from backend.scope import ResolvedScope
 from backend.stores.readiness import data_version, index_states
-from backend.stores.sqlite.driver import Connection
+from backend.stores.sqlite.driver import Connection, Row
 from backend.stores.sqlite.entities import unknown_names_query
 from backend.stores.sqlite.rows import (
     DOCUMENT_COLUMNS,
@@ -39,8 +39,21 @@ class LibraryReads:
     settled: int
     building: Callable[[], Progress | None]  # what a running `attest index` is doing
 
+    @property
+    def data_version(self) -> str:
+        return data_version(self.connection.peek("SELECT value FROM meta WHERE key = 'commits'"))
+
     def catalog(self) -> Catalog:
-        row = self.connection.read(_CATALOG)[0]
+        return self.opening({})[0]
+
+    def opening(self, names: Mapping[str, Sequence[str]]) -> tuple[Catalog, tuple[tuple[str, str], ...]]:
+        unknown, asked = unknown_names_query(names)
+        (row,) = self.connection.read(
+            f"{_CATALOG}, (SELECT json_group_array(json_array(kind, value)) FROM ({unknown})) AS unknown", asked
+        )
+        return self._catalog(row), tuple((kind, name) for kind, name in json.loads(row["unknown"]))
+
+    def _catalog(self, row: Row) -> Catalog:
         collections = tuple(VectorCollection(*fields) for fields in json.loads(row["vector_collections"] or "[]"))
         labels = {name: (entities, without) for name, entities, without in json.loads(row["labels"])}
         full_text = IndexState.ONLINE if row["full_text"] else IndexState.MISSING
@@ -149,5 +162,4 @@ SELECT (SELECT value FROM meta WHERE key = 'commits') AS commits,
     (SELECT count(*) FROM sqlite_master WHERE name = 'entity_words') AS full_text,
     (SELECT json_group_array(json_array(name, kind, job, count, encoder)) FROM (
         SELECT * FROM vector_collection ORDER BY id
-    )) AS vector_collections
-"""
+    )) AS vector_collections"""

@@ -58,6 +58,10 @@ class SqliteStore:
             return action(SqliteView(connection, self._building))
 
     @property
+    def place(self) -> str:
+        return str(self._path.parent)
+
+    @property
     def identity(self) -> str:
         with self._pool.snapshot() as connection:
             return str(connection.peek("SELECT value FROM meta WHERE key = 'identity'"))

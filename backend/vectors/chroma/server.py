@@ -16,14 +16,15 @@ from backend.vectors.chroma.places import MARK, Opened, Owner
 
 _PART = re.compile(r"(.+)\.[0-9a-f]{8}\.part")
 _OWNER = "attest-owner"  # a collection without rows, whose metadata say whose all others are
-_READING, _WRITING = 30.0, 300.0  # seconds that a request may take
+READING, WRITING = 30.0, 300.0  # seconds that a request may take
 
 
 class Server:
     """A Place on a server."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, *, reading: float = READING, writing: float = WRITING) -> None:
         self._address = address
+        self._reading, self._writing = reading, writing
         self._lock = threading.Lock()
         self._connections: dict[float, driver.Connection] = {}
         self._unfinished: dict[str, str] = {}
@@ -54,13 +55,13 @@ class Server:
     def create(self, name: str, metadata: driver.Metadata) -> Opened:
         self._unfinished[name] = f"{name}.{secrets.token_hex(4)}.part"
         dimension = int(metadata["dimension"])
-        return Opened(self._ask(_WRITING).create(self._unfinished[name], metadata, dimension=dimension))
+        return Opened(self._ask(self._writing).create(self._unfinished[name], metadata, dimension=dimension))
 
     def reopen(self, name: str) -> Opened:
         return Opened(self._ask().open(self._unfinished[name]))
 
     def publish(self, name: str) -> None:
-        self._ask(_WRITING).open(self._unfinished.pop(name)).rename(name)
+        self._ask(self._writing).open(self._unfinished.pop(name)).rename(name)
 
     def open(self, name: str) -> Opened | None:
         try:
@@ -73,7 +74,7 @@ class Server:
         for stored in self._stored():
             if stored == name or _named(stored) == name:
                 with suppress(*driver.MISSING):  # somebody was faster
-                    self._ask(_WRITING).remove(stored)
+                    self._ask(self._writing).remove(stored)
 
     def names(self) -> list[str]:
         return sorted({_named(stored) for stored in self._stored()})
@@ -91,7 +92,8 @@ class Server:
         """The names of our collections as the server has them."""
         return [stored for stored, metadata in self._ask().listed().items() if metadata.get(MARK) == 1]
 
-    def _ask(self, seconds: float = _READING) -> driver.Connection:
+    def _ask(self, seconds: float | None = None) -> driver.Connection:
+        seconds = seconds or self._reading
         with self._lock:
             if seconds not in self._connections:
                 self._connections[seconds] = driver.Connection(self._address, seconds=seconds)
