@@ -1,8 +1,8 @@
-"""Vectors on disk that one process writes while others read them.
+"""Vectors that one process writes while others read them, on disk and on a server.
 
-`python -m tests.backend.test_vectors_processes write FOLDER NAME...` writes the collections one after the other and
-prints the name of each that is complete; `... read FOLDER NAME MOMENT` opens one at a moment and prints what it found;
-`... watch FOLDER` opens whatever comes until there is none for a while, and prints how that ended.
+`python -m tests.backend.test_vectors_processes write PLACE NAME...` writes the collections one after the other and
+prints the name of each that is complete; `... read PLACE NAME MOMENT` opens one at a moment and prints what it found;
+`... watch PLACE` opens whatever comes until there is none for a while, and prints how that ended.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 from uuid import UUID
 from zlib import crc32
 
@@ -21,6 +22,7 @@ import pytest
 from backend.errors import IndexNotReady
 from backend.vectors.base import Index, Vectors
 from backend.vectors.chroma import open_chroma
+from tests.servers.chroma import collections_of
 
 ROOT = Path(__file__).parents[2]
 COUNT, DIMENSION, BATCH = 6_000, 32, 1_500
@@ -59,6 +61,13 @@ def assert_whole(index: Index, name: str) -> None:
 def process(*arguments: str | Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.backend.test_vectors_processes", *map(str, arguments)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def stored(place: Path | str) -> list[str]:
+    """Everything that is there, as whoever keeps the place sees it."""
+    if isinstance(place, Path):
+        return [path.name for path in place.iterdir()]
+    return list(collections_of(place))
 
 
 def lines(running: subprocess.Popen[str]) -> list[str]:
@@ -103,11 +112,11 @@ class Readers:
             thread.join()
 
 
-def test_reading_goes_on_while_another_process_writes(tmp_path: Path) -> None:
-    index = open_chroma(tmp_path)
+def test_reading_goes_on_while_another_process_writes(vectors_place: Path | str) -> None:
+    index = open_chroma(vectors_place)
     write(index, "entity-0")
     with Readers(index, "entity-0") as readers:
-        with process("write", tmp_path, "entity-1", "entity-2", "entity-3") as writer:
+        with process("write", vectors_place, "entity-1", "entity-2", "entity-3") as writer:
             assert writer.stdout is not None
             for name in writer.stdout:
                 assert_whole(index, name.strip())
@@ -120,13 +129,13 @@ def test_reading_goes_on_while_another_process_writes(tmp_path: Path) -> None:
     index.close()
 
 
-def test_a_writer_may_be_killed_at_any_moment(tmp_path: Path) -> None:
-    index = open_chroma(tmp_path)
+def test_a_writer_may_be_killed_at_any_moment(vectors_place: Path | str) -> None:
+    index = open_chroma(vectors_place)
     write(index, "entity-0")
     random = np.random.default_rng(0)
     with Readers(index, "entity-0") as readers:
         for _ in range(4):
-            writer = process("write", tmp_path, "entity-1")
+            writer = process("write", vectors_place, "entity-1")
             started = time.monotonic()
             while "entity-1" not in index.names() and time.monotonic() - started < 60:
                 time.sleep(0.01)
@@ -141,42 +150,43 @@ def test_a_writer_may_be_killed_at_any_moment(tmp_path: Path) -> None:
             assert "entity-1" in index.names()
             index.drop("entity-1")
             assert index.names() == ["entity-0"]
-        assert lines(process("write", tmp_path, "entity-1")) == ["entity-1"]
+        assert lines(process("write", vectors_place, "entity-1")) == ["entity-1"]
     assert readers.wrong == []
     assert_whole(index, "entity-1")
-    assert len(list(tmp_path.iterdir())) == 2  # nothing of the killed ones is left
+    assert len(stored(vectors_place)) == 2  # nothing of the killed ones is left
     index.close()
 
 
-def test_a_killed_collection_is_written_again_under_its_name(tmp_path: Path) -> None:
-    index = open_chroma(tmp_path)
-    writer = process("write", tmp_path, "entity-1")
+def test_a_killed_collection_is_written_again_under_its_name(vectors_place: Path | str) -> None:
+    index = open_chroma(vectors_place)
+    writer = process("write", vectors_place, "entity-1")
     while "entity-1" not in index.names():
         time.sleep(0.01)
     writer.kill()
     writer.communicate()
     write(index, "entity-1")
     assert_whole(index, "entity-1")
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(stored(vectors_place)) == 1
     index.close()
 
 
-def test_many_processes_open_a_new_collection_at_once(tmp_path: Path) -> None:
-    index = open_chroma(tmp_path)
+@pytest.mark.parametrize("vectors_place", ["folders"], indirect=True)
+def test_many_processes_open_a_new_collection_at_once(vectors_place: Path | str) -> None:
+    index = open_chroma(vectors_place)
     write(index, "entity-0")
     index.close()
     moment = str(time.time() + 5)
-    readers = [process("read", tmp_path, "entity-0", moment) for _ in range(4)]
+    readers = [process("read", vectors_place, "entity-0", moment) for _ in range(4)]
     assert [lines(reader) for reader in readers] == [[str(COUNT), ids_of("entity-0")[7]]] * 4
 
 
-def test_what_another_process_drops(tmp_path: Path) -> None:
-    index = open_chroma(tmp_path)
+def test_what_another_process_drops(vectors_place: Path | str) -> None:
+    index = open_chroma(vectors_place)
     write(index, "entity-0")
     write(index, "entity-1")
-    reader, late = open_chroma(tmp_path), open_chroma(tmp_path)
+    reader, late = open_chroma(vectors_place), open_chroma(vectors_place)
     assert reader.nearest("entity-0", vectors_of("entity-0")[0], limit=5)
-    assert lines(process("drop", tmp_path, "entity-0")) == []
+    assert lines(process("drop", vectors_place, "entity-0")) == []
     assert list(reader.collections()) == ["entity-1"]
     with pytest.raises(IndexNotReady):
         late.nearest("entity-0", vectors_of("entity-0")[0], limit=5)
@@ -184,22 +194,22 @@ def test_what_another_process_drops(tmp_path: Path) -> None:
         each.close()
 
 
-def test_a_collection_that_is_dropped_while_it_is_opened_is_there_or_not(tmp_path: Path) -> None:
+def test_a_collection_that_is_dropped_while_it_is_opened_is_there_or_not(vectors_place: Path | str) -> None:
     """A Chroma whose files go while it reads them for the first time can wait for itself forever."""
-    index = open_chroma(tmp_path)
-    watching = [process("watch", tmp_path) for _ in range(2)]
+    index = open_chroma(vectors_place)
+    watching = [process("watch", vectors_place) for _ in range(2)]
     for number in range(12):
         write(index, f"entity-{number}")
         time.sleep(0.02 * (number % 4))
         index.drop(f"entity-{number}")
     for running in watching:
         assert set(lines(running)) <= {"right", "IndexNotReady"}
-    assert list(tmp_path.iterdir()) == []
+    assert stored(vectors_place) == []
     index.close()
 
 
-def test_nothing_is_sent_anywhere(tmp_path: Path) -> None:
-    assert lines(process("offline", tmp_path)) == ["entity-0"]
+def test_nothing_is_sent_anywhere_else(vectors_place: Path | str) -> None:
+    assert lines(process("alone", vectors_place)) == ["entity-0"]
 
 
 def watch(index: Index) -> None:
@@ -216,8 +226,20 @@ def watch(index: Index) -> None:
         time.sleep(0.01)
 
 
-def main(action: str, folder: Path, *rest: str) -> None:
-    index = open_chroma(folder)
+def alone(place: str) -> None:
+    """Ends this process as soon as it speaks with anybody but the server, if there is one."""
+
+    def heard(event: str, arguments: tuple[object, ...]) -> None:
+        host, port = urlsplit(place).hostname, urlsplit(place).port
+        silent = {"socket.__new__", "socket.getaddrinfo"} if host else set()
+        if event.startswith("socket.") and event not in silent and arguments[1:] != ((host, port),):
+            sys.exit(f"{event} was called with {arguments}")
+
+    sys.addaudithook(heard)
+
+
+def main(action: str, place: str, *rest: str) -> None:
+    index = open_chroma(place if "://" in place else Path(place))
     if action == "write":
         for name in rest:
             write(index, name)
@@ -230,8 +252,8 @@ def main(action: str, folder: Path, *rest: str) -> None:
         watch(index)
     elif action == "drop":
         index.drop(rest[0])
-    elif action == "offline":
-        sys.addaudithook(lambda event, _: sys.exit(f"{event} was called") if event.startswith("socket.") else None)
+    elif action == "alone":
+        alone(place)
         write(index, "entity-0")
         assert_whole(index, "entity-0")
         print("entity-0")
@@ -239,4 +261,4 @@ def main(action: str, folder: Path, *rest: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:])
+    main(*sys.argv[1:])

@@ -70,14 +70,9 @@ class ChromaServer:
         assert self._process is not None
         self._process.send_signal(signal.SIGCONT)
 
-    def collections(self) -> dict[str, dict[str, object]]:
-        """Every collection that it has, whoever made it, with its metadata."""
-        with urlopen(f"{self.address}{_COLLECTIONS}", timeout=30) as answer:
-            return {each["name"]: each["metadata"] or {} for each in json.load(answer)}
-
     def empty(self) -> None:
         """Removes every collection."""
-        for name in self.collections():
+        for name in collections_of(self.address):
             urlopen(Request(f"{self.address}{_COLLECTIONS}/{name}", method="DELETE"), timeout=30).close()
 
     def __enter__(self) -> ChromaServer:
@@ -97,6 +92,12 @@ class ChromaServer:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def collections_of(address: str) -> dict[str, dict[str, object]]:
+    """Every collection that a server has, whoever made it, with its metadata."""
+    with urlopen(f"{address}{_COLLECTIONS}", timeout=30) as answer:
+        return {each["name"]: each["metadata"] or {} for each in json.load(answer)}
 
 
 def _free_port() -> int:

@@ -65,9 +65,10 @@ class Server:
 
     def open(self, name: str) -> Opened | None:
         try:
-            return Opened(self._ask().open(name), forget_idle=True)
+            collection = self._ask().open(name)
         except driver.MISSING:
             return None
+        return Opened(collection, forget_idle=True) if collection.metadata.get(MARK) == 1 else None
 
     def remove(self, name: str) -> None:
         self._unfinished.pop(name, None)
