@@ -61,12 +61,13 @@ NEO4J_LINES = (
     pytest.param("2026", marks=pytest.mark.neo4j("2026"), id="neo4j-2026"),
 )
 
-_CONFIGURATION = """\
+CONFIGURATION = """\
 server.default_listen_address=127.0.0.1
 server.bolt.listen_address=127.0.0.1:{port}
 server.bolt.advertised_address=127.0.0.1:{port}
 server.http.enabled=false
 server.https.enabled=false
+server.memory.heap.max_size={heap}
 server.memory.pagecache.size=128m
 dbms.usage_report.enabled=false
 dbms.security.auth_enabled={authentication}
@@ -194,7 +195,7 @@ class Neo4jServer:
         self._folder.mkdir(parents=True, exist_ok=True)
         (self._folder / "conf").mkdir(exist_ok=True)
         authentication = "false" if self.password is None else "true"
-        configuration = _CONFIGURATION.format(port=self._port, authentication=authentication)
+        configuration = CONFIGURATION.format(port=self._port, heap=self._heap, authentication=authentication)
         (self._folder / "conf" / "neo4j.conf").write_text(configuration)
         java = [
             self._java,
