@@ -429,7 +429,7 @@ def main() -> None:
         print(f"Starting Neo4j {line} ...", flush=True)
         with Neo4jServer(Path(folder), line, port=_port()) as server:
             print(f"Neo4j {LINES[line].release} answers, without a password, and forgets everything when it ends.")
-            print(f"  export ATTEST_GRAPH={server.address}")
+            print(f"  export ATTEST_GRAPH={server.address} ATTEST_HOME={folder}/attest")
             print("Ctrl-C ends it.", flush=True)
             signal.pause()
 

@@ -50,7 +50,7 @@ def test_a_server_ends_with_who_started_it(neo4j_server: Neo4j) -> None:
     command = [sys.executable, "-m", "tests.servers.neo4j"]
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as starter:
         assert starter.stdout is not None
-        assert any("ATTEST_GRAPH=neo4j://127.0.0.1:" in line for line in starter.stdout)
+        assert any("ATTEST_GRAPH=neo4j://127.0.0.1:" in line and "ATTEST_HOME=" in line for line in starter.stdout)
         [java] = psutil.Process(starter.pid).children()
         starter.send_signal(signal.SIGKILL)
         end = time.monotonic() + 30
