@@ -30,6 +30,8 @@ _CONNECT_SECONDS = 5.0
 _RETRY_SECONDS = 15.0
 _POOL = 50
 _TIMED_OUT = ("TransactionTimedOut", "LockClientStopped", "TransactionTerminated")
+_VERSION = """CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel'
+RETURN versions, edition"""
 _GONE = "Neo.ClientError.Database.DatabaseNotFound"
 
 
@@ -73,8 +75,7 @@ class Server:
     def version(self) -> str:
         """Name and version of the server; raises StoreUnreachable where it does not answer."""
         with self._session("READ") as session, self._errors():
-            found = session.run("CALL dbms.components() YIELD name, versions, edition RETURN name, versions, edition")
-            row = found.single(strict=True)
+            row = _rows(session.run(_VERSION))[0]
         return f"Neo4j {row['versions'][0]} ({row['edition']})"
 
     @contextmanager

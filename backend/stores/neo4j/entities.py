@@ -178,13 +178,12 @@ def _queries(words: Sequence[Word], folded: str, labels: Sequence[str]) -> list[
 
 def _term(word: Word, *, is_last: bool) -> str:
     if is_last and not word.unspaced:
-        return f"{_escaped(word.text)}*"
-    quoted = " ".join(word.tokens).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{quoted}"'
+        return f"{_escaped(word.tokens[0])}*"
+    return f'"{" ".join(_escaped(token) for token in word.tokens)}"'
 
 
 def _escaped(text: str) -> str:
-    # Words are letters and digits, except where a name is all symbols; a backslash takes the meaning from any of these.
+    # Words are letters and digits, except where a name is all symbols: a backslash takes their meaning from them.
     return "".join(c if c.isalnum() else f"\\{c}" for c in text)
 
 

@@ -61,6 +61,11 @@ def _range(label: str, *keys: str) -> Index:
     return Index(name, f"CREATE INDEX {name} IF NOT EXISTS FOR (n:{label}) ON ({columns})")
 
 
+def _between(relationship: str, key: str) -> Index:
+    name = f"attest_{relationship.lower()}_{key}"
+    return Index(name, f"CREATE INDEX {name} IF NOT EXISTS FOR ()-[r:{relationship}]-() ON (r.{key})")
+
+
 # `name` of these nodes may be of any length, so their `id` is its hash.
 _NAMED = (DATASET, LABEL, TYPE, COLLECTION, METADATA_KEY)
 _ORDER = ("less_documents", "less_passages", "id")
@@ -79,6 +84,7 @@ INDEXES = (
     _range(ENTITY, "vectors"),
     _unique(RELATION, "id"),
     _range(RELATION, "edge"),
+    _between(STATED_IN, "edge"),
     _unique(EDGE, "id"),
     _range(EDGE, "source", *_ORDER),
     _range(EDGE, "target", *_ORDER),
