@@ -32,12 +32,23 @@ def draw(walk: WalkResult, view: ExploreView) -> None:
 
 def line(walk: WalkResult) -> markup.Html:
     """The sentence: shown of known, and each bound that cut with what it cost."""
-    cuts = {cut.bound: cut for cut in walk.cuts}
     left_out = sum(cut.missing or 0 for cut in walk.cuts if cut.bound in ("node", "edge"))
     edges = len(walk.edges)
-    of = f"{wording.number(edges)} of {'at least ' if 'candidate' in cuts else ''}" if left_out else ""
+    of = f"{wording.number(edges)} of {'' if _all_counted(walk) else 'at least '}" if left_out else ""
     shown = f"{wording.count(len(walk.nodes), 'entity')}, {of}{wording.count(edges + left_out, 'relation')}."
     return markup.tag("div", markup.tag("b", shown), " ", markup.join(_cuts(walk.cuts), " "), css="at-bound")
+
+
+def _all_counted(walk: WalkResult) -> bool:
+    """Whether what the bounds left out is all that there is within these steps.
+
+    What is cut before the last step would have led to more, a step that an earlier one kept from being taken was only
+    looked into, and what is beyond the candidate bound was never read.
+    """
+    taken = max(node.step for node in walk.nodes)
+    depth = walk.query.depth
+    counted = {"node": True, "edge": taken == depth, "candidate": False}
+    return all(counted[cut.bound] and cut.step == depth for cut in walk.cuts if cut.bound in counted)
 
 
 def _cuts(cuts: tuple[Cut, ...]) -> list[markup.Html]:
@@ -80,9 +91,9 @@ def wider(walk: WalkResult, view: ExploreView) -> tuple[str, ExploreView] | None
 
 
 def narrower(walk: WalkResult, view: ExploreView) -> tuple[str, ExploreView] | None:
-    """What narrowing would say and lead to: half as many entities, the strongest."""
+    """What narrowing would say and lead to where a bound cut: half as many entities, the strongest."""
     half = len(walk.nodes) // 2
-    if half < _FEWEST:
+    if half < _FEWEST or _CEILINGS.keys().isdisjoint(walk.truncated_by):
         return None
     return f"Narrow to {wording.number(half)}", replace(view, max_nodes=half)
 

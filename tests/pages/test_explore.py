@@ -104,6 +104,23 @@ def test_bound_that_cut_is_named_and_can_be_moved(world: Explorer, visitor: Visi
     assert "Cut by" not in visitor.words
 
 
+@pytest.mark.parametrize(
+    ("params", "shown"),
+    [
+        ({"nodes": "2"}, "2 entities, 1 of at least 5 relations."),  # what the two that were cut lead to is not known
+        ({"nodes": "5"}, "5 entities, 4 of 7 relations."),
+        ({"edges": "2"}, "3 entities, 2 of at least 3 relations."),
+        ({"edges": "3"}, "4 entities, 3 of at least 7 relations."),  # the second step was not taken
+        ({"candidates": "1"}, "2 entities, 1 relation."),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else "-".join((*value, *value.values())),
+)
+def test_total_is_only_called_one_when_all_was_counted(
+    world: Explorer, visitor: Visitor, params: dict[str, str], shown: str
+) -> None:
+    assert shown in visitor.open("explore", entity=entity(PETREL), depth="2", **params).words
+
+
 def test_wide_walk_can_be_narrowed(world: Explorer, visitor: Visitor) -> None:
     visitor.open("explore", entity=entity("line"), depth="2", nodes="50")
     assert not [label for label in visitor.buttons if label.startswith("Narrow")]  # six entities are few
