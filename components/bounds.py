@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from backend.models import MAX_CANDIDATES, MAX_EDGES, MAX_NODES, Cut, WalkResult
+from backend.models import MAX_CANDIDATES, MAX_EDGES, MAX_NODES, WalkResult
 from components import address, markup, wording
 from components.address import ExploreView
 
@@ -36,7 +36,7 @@ def line(walk: WalkResult) -> markup.Html:
     edges = len(walk.edges)
     of = f"{wording.number(edges)} of {'' if _all_counted(walk) else 'at least '}" if left_out else ""
     shown = f"{wording.count(len(walk.nodes), 'entity')}, {of}{wording.count(edges + left_out, 'relation')}."
-    return markup.tag("div", markup.tag("b", shown), " ", markup.join(_cuts(walk.cuts), " "), css="at-bound")
+    return markup.tag("div", markup.tag("b", shown), " ", markup.join(_cuts(walk), " "), css="at-bound")
 
 
 def _all_counted(walk: WalkResult) -> bool:
@@ -51,7 +51,8 @@ def _all_counted(walk: WalkResult) -> bool:
     return all(counted[cut.bound] and cut.step == depth for cut in walk.cuts if cut.bound in counted)
 
 
-def _cuts(cuts: tuple[Cut, ...]) -> list[markup.Html]:
+def _cuts(walk: WalkResult) -> list[markup.Html]:
+    cuts = walk.cuts
     sentences: list[markup.Html] = []
     hard = [bound for bound in ("node", "edge", "candidate") if any(cut.bound == bound for cut in cuts)]
     if hard:
@@ -66,6 +67,9 @@ def _cuts(cuts: tuple[Cut, ...]) -> list[markup.Html]:
         at_least = "At least " if depth.missing else ""
         verb = "lies" if depth.missing == 1 else "lie"
         sentences.append(markup.escape(f"{at_least}{beyond} {verb} beyond {wording.steps(depth.value)}."))
+    if not walk.edges and walk.query.relation_types and not cuts:
+        types = "this type" if len(walk.query.relation_types) == 1 else "these types"
+        return [markup.escape(f"No relation of {types} touches the start.")]
     return sentences or [markup.escape("Nothing is left out.")]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 
 import streamlit as st
@@ -51,14 +52,18 @@ def name_line(walk: WalkResult) -> None:
 
 
 def _types(view: ExploreView) -> None:
+    """The types around the start with their counts, then those that a second step adds, and any that was asked for."""
     known = cached.relation_types(view.entity, view.scope)
     counts = {kind.name: kind for kind in known}
-    options = list(dict.fromkeys((*counts, *view.types)))
+    beyond, complete = _beyond(view, counts.keys())
+    options = list(dict.fromkeys((*counts, *beyond, *view.types)))
 
     def caption(name: str) -> str:
         kind = counts.get(name)
         text = markup.plain(name, 60)
-        return f"{text} · {wording.number(kind.edges)}{'' if kind.exact else '+'}" if kind else text
+        if kind is None:
+            return f"{text} · in step 2" if name in beyond else text
+        return f"{text} · {wording.number(kind.edges)}{'' if kind.exact else '+'}"
 
     address.hold(_TYPES, list(view.types))
     st.multiselect(
@@ -66,15 +71,25 @@ def _types(view: ExploreView) -> None:
         options,
         key=_TYPES,
         format_func=caption,
-        placeholder=_all(len(known)),
+        placeholder=_all(len(counts) + len(beyond), complete=complete and all(kind.exact for kind in known)),
         label_visibility="collapsed",
         on_change=_changed,
     )
 
 
-def _all(types: int) -> str:
+def _beyond(view: ExploreView, around: Set[str]) -> tuple[list[str], bool]:
+    """The types that only a second step shows where all are walked, and whether no bound can have hidden another."""
+    if view.depth == 1:
+        return [], True
+    walk = cached.walk(replace(view.query, relation_types=()))
+    return sorted({edge.type for edge in walk.edges} - around), set(walk.truncated_by) <= {"depth"}
+
+
+def _all(types: int, *, complete: bool) -> str:
     if types == 0:
         return "No relation types"
+    if not complete:
+        return "All relation types"
     return "1 relation type" if types == 1 else f"All {wording.number(types)} relation types"
 
 

@@ -75,6 +75,24 @@ def test_relation_types_come_with_their_counts(world: Explorer, visitor: Visitor
     assert visitor.app.get_by_key("walk-types").options == ["OWNS · 2", "MERGED_INTO · 1"]
 
 
+def test_second_step_brings_its_relation_types(world: Explorer, visitor: Visitor) -> None:
+    types = visitor.open("explore", entity=entity("line")).app.get_by_key("walk-types")
+    assert types.placeholder == "All 2 relation types"
+    types = visitor.choose("walk-depth", 2).app.get_by_key("walk-types")
+    assert types.options == ["OWNS · 2", "MERGED_INTO · 1", "CALLS_AT · in step 2", "COMMANDS · in step 2"]
+    assert types.placeholder == "All 4 relation types"
+    visitor.choose("walk-types", ["CALLS_AT"])
+    assert "1 entity, 0 relations. No relation of this type touches the start." in visitor.words
+    visitor.choose("walk-types", ["OWNS", "CALLS_AT"])
+    assert "4 entities, 3 relations." in visitor.words
+    assert len(visitor.app.get_by_key("walk-types").options) == 4
+
+
+def test_relation_types_are_not_counted_where_a_bound_cut(world: Explorer, visitor: Visitor) -> None:
+    visitor.open("explore", entity=entity("line"), depth="2", nodes="2")
+    assert visitor.app.get_by_key("walk-types").placeholder == "All relation types"
+
+
 def test_table_is_the_same_walk(world: Explorer, visitor: Visitor) -> None:
     visitor.open("explore", entity=entity(PETREL), view="table", edge=edge("tomas", "COMMANDS", PETREL))
     rows = visitor.app.dataframe[0].value
