@@ -283,9 +283,14 @@ class Explorer:
             run_job(self.store.jobs, "remove", dataset, listener) as (job, ticker),
             self.store.writer(job.id) as writer,
         ):
+            has_vectors = bool(self.catalog().vector_collections)
+            if has_vectors:
+                self.index_store()  # that it cannot be opened is better known before anything is gone
             ticker("removing")
             counts = writer.remove(dataset=dataset, document_id=document_id)
             writer.commit(None)
+            if has_vectors:
+                self._vector_writer(writer, job).sweep()  # a reader that holds what goes asks again
         return counts
 
     def build_indexes(self, *, listener: Listener | None = None) -> list[str]:
