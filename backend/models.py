@@ -208,7 +208,7 @@ class EntityHit:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """How many of the visible candidates have this label; `exact` is False where a candidate bound cut them."""
+    """How much of what was found has this label; at least so much unless `exact`."""
 
     label: str
     count: int

@@ -6,7 +6,7 @@ collection of vectors.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -45,7 +45,7 @@ class _Channel:
     ranked: list[str] = field(default_factory=list)
     scores: dict[str, float] = field(default_factory=dict)
     matches: dict[str, Match] = field(default_factory=dict)
-    sizes: Counter[str] = field(default_factory=Counter)
+    found: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # by label, what facets count
     cut: Cut | None = None
 
     def at(self, entity_id: str) -> ChannelScore | None:
@@ -87,7 +87,7 @@ def search(
     return EntityResult(
         query=query,
         hits=tuple(_hit(entities[entity_id], score, channels, support) for entity_id, score in hits),
-        facets=_facets(channels, cuts),
+        facets=_facets(channels, cuts, 2 * query.limit),
         truncated_by=tuple(cut.bound for cut in cuts),
         cuts=cuts,
         timings_ms=watch.timings_ms,
@@ -152,11 +152,10 @@ def _lexical(
     scored = [(found, one) for one in proposals.proposed if (found := scorer.score(one.name, one.aliases)) is not None]
     scored.sort(key=lambda pair: (pair[1].name, pair[1].id))
     scored.sort(key=lambda pair: pair[0][0], reverse=True)
-    channel = _Channel(sizes=Counter(one.label for _, one in scored))
-    kept: Counter[str] = Counter()
+    channel = _Channel()
     for (score, match), one in scored:
-        kept[one.label] += 1
-        if kept[one.label] <= 2 * query.limit:
+        channel.found[one.label].append(one.id)
+        if len(channel.found[one.label]) <= 2 * query.limit:
             entities[one.id] = proposals.entity(one)
             channel.ranked.append(one.id)
             channel.scores[one.id] = score.value
@@ -185,7 +184,7 @@ class _SemanticReader:
             channel, is_full = self._read(vector, self.index.max_results, self.labels)
             limit = self.index.max_results
         # A full read may have left out entities of a label that has room for more; others it cannot have changed.
-        starved = tuple(label for label in self.labels if channel.sizes[label] < 2 * self.query.limit)
+        starved = tuple(label for label in self.labels if len(channel.found[label]) < 2 * self.query.limit)
         if is_full and starved:
             channel.cut = Cut("semantic", limit, labels=starved)
         return channel
@@ -217,12 +216,11 @@ class _SemanticReader:
             if entity_id in candidates and self._counts(candidates[entity_id], collection, asked)
         ]
         ranked.sort(key=lambda pair: (-pair[0], pair[1].name, pair[1].id))
-        channel = _Channel(sizes=Counter(entity.label for _, entity in ranked))
-        kept: Counter[str] = Counter()
+        channel = _Channel()
         for score, entity in ranked:
-            kept[entity.label] += 1
-            if kept[entity.label] <= 2 * self.query.limit:
+            if len(channel.found[entity.label]) < 2 * self.query.limit:
                 self.entities[entity.id] = entity
+                channel.found[entity.label].append(entity.id)
                 channel.ranked.append(entity.id)
                 channel.scores[entity.id] = score
         return channel
@@ -264,9 +262,14 @@ def _hit(entity: Entity, score: float, channels: Mapping[str, _Channel], support
     )
 
 
-def _facets(channels: Mapping[str, _Channel], cuts: Iterable[Cut]) -> tuple[Facet, ...]:
-    """The names found per label; where only meaning was searched, the candidates of that."""
-    channel = channels.get("lexical") or channels["semantic"]
-    cut_labels = {label for cut in cuts for label in cut.labels}
-    facets = (Facet(label, count, label not in cut_labels) for label, count in channel.sizes.items())
+def _facets(channels: Mapping[str, _Channel], cuts: Iterable[Cut], kept: int) -> tuple[Facet, ...]:
+    """What was found per label: every name that matches and, as meaning has no end, the nearest that are kept of it."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for channel in channels.values():
+        for label, ids in channel.found.items():
+            found[label].update(ids)
+    cut = {label for one in cuts for label in one.labels}
+    if "semantic" in channels:
+        cut |= {label for label, ids in channels["semantic"].found.items() if len(ids) == kept}
+    facets = (Facet(label, len(ids), label not in cut) for label, ids in found.items() if ids)
     return tuple(sorted(facets, key=lambda facet: (-facet.count, facet.label)))

@@ -758,7 +758,7 @@ def _best_name(text: str, entity: Entity) -> tuple[Score, Match] | None:
 class Channel:
     ranked: list[Entity]
     scores: dict[str, float]
-    found: list[str]  # labels of all that were found
+    found: list[Entity]  # also those that are not kept
 
     def kept(self, limit: int) -> Channel:
         """ "2 × limit per label are kept" """
@@ -780,7 +780,7 @@ def _lexical(candidates: list[Entity], text: str) -> tuple[Channel, dict[str, Ma
     for key, ((exact_name, exact_alias, asked, whole, named), _) in best.items():
         # One number in the same order (backend/ranking.py).
         scores[key] = round(4 * exact_name + 2 * exact_alias + asked + 0.001 * whole + 0.0009 * named, 6)
-    return Channel(ranked, scores, [e.label for e in ranked]), {key: match for key, (_, match) in best.items()}
+    return Channel(ranked, scores, ranked), {key: match for key, (_, match) in best.items()}
 
 
 def _semantic(candidates: list[Entity], text: str, encoder: Encoder) -> Channel:
@@ -791,7 +791,7 @@ def _semantic(candidates: list[Entity], text: str, encoder: Encoder) -> Channel:
         own = f"{entity.name}: {entity.description}" if entity.description else entity.name
         scores[entity.id] = cosine(asked, encoder.encode([own])[0])
     ranked = sorted(candidates, key=lambda e: (-scores[e.id], e.name, e.id))
-    return Channel(ranked, scores, [e.label for e in ranked])
+    return Channel(ranked, scores, ranked)
 
 
 def cosine(one: Any, other: Any) -> float:
@@ -820,7 +820,6 @@ def search(truth: Truth, query: EntityQuery, encoder: Encoder | None = None) -> 
     if query.mode is not Mode.LEXICAL:
         assert encoder is not None
         channels["semantic"] = _semantic(candidates, query.text, encoder)
-    found = next(iter(channels.values())).found
     channels = {name: channel.kept(query.limit) for name, channel in channels.items()}
 
     # "Hybrid fuses the two ranked lists by reciprocal rank fusion, k = 60; the other modes keep their own order."
@@ -858,7 +857,13 @@ def search(truth: Truth, query: EntityQuery, encoder: Encoder | None = None) -> 
                 passages=evidence.passages,
             )
         )
-    facets = [Facet(label, found.count(label), exact=True) for label in set(found)]
+    # A facet counts all names that match and, of meaning, which has no end, what is kept.
+    found = {entity.id: entity for entity in channels["lexical"].found} if "lexical" in channels else {}
+    nearest = channels["semantic"].ranked if "semantic" in channels else []
+    found |= {entity.id: entity for entity in nearest}
+    more = {e.label for e in nearest if sum(other.label == e.label for other in nearest) == 2 * query.limit}
+    labels = [entity.label for entity in found.values()]
+    facets = [Facet(label, labels.count(label), label not in more) for label in set(labels)]
     return EntityResult(
         query=query,
         hits=tuple(hits),

@@ -71,6 +71,13 @@ def test_labels_filter_and_keep_the_counts_of_all(world: Explorer, visitor: Visi
     assert visitor.app.get_by_key("search-labels").options == ["Place 1", "Company 1"]
 
 
+def test_every_hit_can_be_filtered_by_its_label(world: Explorer, visitor: Visitor) -> None:
+    visitor.open("search", q="petrel")  # one name, and the rest by meaning
+    assert visitor.app.get_by_key("search-labels").options == ["Company 2", "Person 2", "Place 2", "Vessel 2"]
+    visitor.open("search", q="petrel", limit="1")
+    assert visitor.app.get_by_key("search-labels").options == ["Company 2+", "Person 2+", "Place 2+", "Vessel 2+"]
+
+
 def test_unsupported_is_said_in_words(world: Explorer, visitor: Visitor) -> None:
     words = visitor.open("search", q="old salvage").words
     assert "unsupported" in words
