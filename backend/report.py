@@ -6,7 +6,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
+from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -18,6 +19,7 @@ from backend.loading.issues import SENTENCES
 from backend.status import StatusReport
 
 _SENTENCES: dict[str, str] = {str(kind): sentence for kind, sentence in SENTENCES.items()}
+_UNLIMITED = 10_000  # characters
 _BIDI_CONTROLS = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)}
 
 
@@ -94,9 +96,10 @@ def status(report: StatusReport) -> None:
 
 
 def jobs(found: Sequence[models.Job]) -> None:
-    """One row for each job."""
-    rows = [(j.id, j.kind, j.dataset or "", j.state, j.started, j.finished or "", j.error or "") for j in found]
-    _table(("job", "kind", "dataset", "state", "started", "finished", "error"), rows)
+    """One row for each job, its id whole; below them what went wrong."""
+    rows = [(j.id, f"{j.kind} {j.dataset or ''}".strip(), j.state, j.finished or j.started) for j in found]
+    _table(("job", "what", "state", "ended or started"), rows, whole={0, 2, 3})
+    lines(f"{job.id} {job.state}: {job.error}" for job in found if job.error)
 
 
 def hits(result: models.EntityResult) -> None:
@@ -150,16 +153,27 @@ def _bounds(cuts: Iterable[models.Cut]) -> None:
         lines([f"Cut by the {cut.bound} bound ({cut.value}){step}: {missing}."])
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[object]], numbers: Iterable[int] = ()) -> None:
+def _table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    numbers: Iterable[int] = (),
+    whole: Iterable[int] = (),
+) -> None:
+    """Prints the rows; cells of `whole` columns are never broken, for what is copied or read by programs."""
     if not rows:
         return
-    right = set(numbers)
+    right, unbroken = set(numbers), set(whole)
     table = Table(box=None, pad_edge=False)
     for place, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if place in right else "left", overflow="fold")
+        justify: JustifyMethod = "right" if place in right else "left"
+        table.add_column(heading, justify=justify, overflow="fold", no_wrap=place in unbroken)
     for row in rows:
         table.add_row(*(plain(value, 200) for value in row))
-    _console().print(table)
+    console = _console()
+    if unbroken:  # rather wider than the terminal than broken
+        unlimited = console.options.update(max_width=_UNLIMITED)
+        console.width = max(console.width, Measurement.get(console, unlimited, table).minimum)
+    console.print(table)
 
 
 def _console() -> Console:

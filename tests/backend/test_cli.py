@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -119,6 +120,22 @@ def test_status_counts_what_is_current(home: Path) -> None:
     ]
     assert {index["state"] for index in status["indexes"]} == {"online"}
     assert all(check["recorded"] == check["stored"] for check in status["check"])
+
+
+@pytest.mark.parametrize("columns", ["30", "80"])
+@pytest.mark.parametrize("command", ["jobs", "status"])
+def test_ids_of_jobs_are_printed_whole(home: Path, monkeypatch: pytest.MonkeyPatch, command: str, columns: str) -> None:
+    ids = [job["id"] for job in result(home, "jobs")["jobs"]]
+    monkeypatch.setenv("COLUMNS", columns)
+    printed = attest(home, command).stdout
+    assert len(ids) == 2
+    assert all(f"\n{job_id}  load" in printed for job_id in ids)
+
+
+def test_times_have_one_form(home: Path) -> None:
+    for job in result(home, "jobs")["jobs"]:
+        for moment in (job["started"], job["finished"]):
+            assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", moment)
 
 
 @pytest.mark.parametrize(

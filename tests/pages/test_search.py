@@ -75,7 +75,8 @@ def test_every_hit_can_be_filtered_by_its_label(world: Explorer, visitor: Visito
     visitor.open("search", q="petrel")  # one name, and the rest by meaning
     assert visitor.app.get_by_key("search-labels").options == ["Company 2", "Person 2", "Place 2", "Vessel 2"]
     visitor.open("search", q="petrel", limit="1")
-    assert visitor.app.get_by_key("search-labels").options == ["Company 2+", "Person 2+", "Place 2+", "Vessel 2+"]
+    options = [option.replace("\\", "") for option in visitor.app.get_by_key("search-labels").options]
+    assert options == ["Company 2+", "Person 2+", "Place 2+", "Vessel 2+"]
 
 
 def test_unsupported_is_said_in_words(world: Explorer, visitor: Visitor) -> None:

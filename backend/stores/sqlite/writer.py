@@ -11,7 +11,7 @@ from backend.models import Entity, LoadReport, VectorCollection
 from backend.scope import document_values
 from backend.stores.base import CurrentVersion, NewMention, NewPassage, NewRelation, NewVersion
 from backend.stores.fulltext import name_text, names_of, whole_forms
-from backend.stores.jobs import report_text
+from backend.stores.jobs import now, report_text
 from backend.stores.sqlite import derived
 from backend.stores.sqlite.driver import Connection
 from backend.stores.sqlite.entities import label_token, name_key
@@ -271,7 +271,7 @@ class SqliteWriter:
             "INSERT INTO committed_job VALUES (?, ?, ?)",
             (
                 self._job_id,
-                datetime.now(UTC).isoformat(timespec="seconds"),
+                now(),
                 report_text(report),
             ),
         )
