@@ -9,9 +9,14 @@ from pathlib import Path
 import pytest
 
 from backend.errors import IndexNotReady, NotConfigured
+from backend.explorer import Explorer
+from backend.settings import Settings
+from backend.stores.sqlite.store import SqliteStore
 from backend.vectors.base import Index
 from backend.vectors.chroma import ChromaIndex, open_chroma
 from tests.backend.test_vectors_index import random_vectors, some_id, write
+from tests.bundles import write_bundle
+from tests.encoders import LettersEncoder
 
 MINE, OTHER = some_id(1), some_id(2)
 VECTOR = random_vectors(1)[0]
@@ -107,3 +112,28 @@ def test_of_many_who_come_first_one_is_the_owner(opened: Open) -> None:
         thread.join()
     assert len(refused) == 5
     assert len(opened("").names()) == 1
+
+
+def test_a_graph_never_sweeps_away_the_vectors_of_another(vectors_place: Path | str, tmp_path: Path) -> None:
+    mine, other = (explorer_over(tmp_path / name, vectors_place) for name in ("mine", "other"))
+    bundle = write_bundle(tmp_path / "bundle", entities=[{"id": "e", "name": "Anchor"}])
+    mine.load([bundle])
+    before = mine.status(check=True).check
+    for use in (lambda: other.load([bundle]), other.build_indexes, lambda: other.status(check=True)):
+        with pytest.raises(NotConfigured, match=str(tmp_path / "mine")):
+            use()
+    assert other.status().datasets == ()
+    assert mine.status(check=True).check == before
+    assert mine.build_indexes() == []
+    for explorer in (mine, other):
+        explorer.close()
+
+
+def explorer_over(home: Path, vectors_place: Path | str) -> Explorer:
+    """An embedded graph store whose vectors are in this place."""
+    store, encoder = SqliteStore(home), LettersEncoder()
+
+    def index() -> Index:
+        return open_chroma(vectors_place, identity=store.identity, graph=store.place)
+
+    return Explorer(store, index=index, encoder=lambda: encoder, settings=Settings(home=home))
