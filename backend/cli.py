@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import runpy
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -24,7 +27,6 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Explores a knowledge graph down to the passage that states each thing.",
 )
 
 Collections = Annotated[list[str] | None, typer.Option("--collection", help="Only documents of this collection.")]
@@ -35,6 +37,21 @@ Conditions = Annotated[
 AsOf = Annotated[str | None, typer.Option("--as-of", help="The point in time: an ISO date, which means its end.")]
 AsJson = Annotated[bool, typer.Option("--json", help="The result as JSON.")]
 Support = Annotated[int, typer.Option("--support", min=0, help="Passages with each thing.")]
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        report.lines([f"attest {metadata.version('attest')}"])
+        raise typer.Exit
+
+
+@app.callback()
+def attest(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    """Explores a knowledge graph down to the passage that states each thing."""
 
 
 @app.command()
@@ -184,7 +201,27 @@ def serve(
     (root / "static").mkdir(exist_ok=True)
     # As `python -m streamlit` does, but in this process, which has already imported what the pages need.
     sys.argv = ["streamlit", "run", str(root / "app.py"), f"--server.address={host}", f"--server.port={port}"]
-    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+    with _quiet_end():
+        runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+
+
+@contextmanager
+def _quiet_end() -> Iterator[None]:
+    """Ends the process once everything is closed: taken apart by Python, the encoder's libraries complain at length."""
+    code = 1
+
+    def leave() -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+    atexit.register(leave)  # what is registered first is called last
+    try:
+        yield
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        raise
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ frozen and shared, never copied.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import threading
 from collections.abc import Callable
@@ -50,6 +51,9 @@ def open_with(opener: Callable[[Settings], Explorer]) -> None:
 @st.cache_resource(show_spinner=False, on_release=lambda kept: kept.close())
 def explorer() -> Explorer:
     return _Opening.with_settings(read_settings())
+
+
+atexit.register(st.cache_resource.clear)  # a server that ends closes its stores
 
 
 @st.cache_resource(show_spinner=False, max_entries=1, ttl=timedelta(seconds=1))
