@@ -97,13 +97,13 @@ $(STAMP): pyproject.toml constraints.txt
 	wanted="--editable .[dev] --constraint constraints.txt"; \
 	UV_HTTP_TIMEOUT=$${UV_HTTP_TIMEOUT:-300}; export UV_HTTP_TIMEOUT; \
 	if [ -n "$$uv" ]; then \
-	  uv pip install --python $(BIN)/python $$wanted; \
+	  uv pip install --quiet --python $(BIN)/python $$wanted; \
 	else \
 	  $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null; \
 	  if ! $(BIN)/python -m pip install --quiet --constraint constraints.txt uv \
-	    || ! $(BIN)/uv pip install --python $(BIN)/python $$wanted; then \
+	    || ! $(BIN)/uv pip install --quiet --python $(BIN)/python $$wanted; then \
 	    echo 'Installing with pip ...'; \
-	    $(BIN)/python -m pip install $$wanted; \
+	    $(BIN)/python -m pip install --quiet $$wanted; \
 	  fi; \
 	fi; \
 	touch $@

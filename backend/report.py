@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from time import monotonic
 
 from rich.console import Console, JustifyMethod
 from rich.measure import Measurement
@@ -20,6 +22,7 @@ from backend.status import StatusReport
 
 _SENTENCES: dict[str, str] = {str(kind): sentence for kind, sentence in SENTENCES.items()}
 _UNLIMITED = 10_000  # characters
+_SPEAKS_EVERY = 3.0  # seconds
 _BIDI_CONTROLS = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)}
 
 
@@ -47,18 +50,54 @@ def failure(error: AttestError) -> None:
 
 @contextmanager
 def progress(*, shown: bool) -> Iterator[Callable[[models.Progress], None] | None]:
-    """A listener that draws a progress bar on standard error."""
+    """A listener that shows on standard error what is done: as a bar, or line by line where that is no terminal."""
+    console = Console(stderr=True, highlight=False)
     if not shown:
         yield None
-        return
+    elif console.is_terminal:
+        with _bar(console) as listener:
+            yield listener
+    else:
+        with _spoken(console) as listener:
+            yield listener
+
+
+@contextmanager
+def _bar(console: Console) -> Iterator[Callable[[models.Progress], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("starting", total=None)
 
         def listen(now: models.Progress) -> None:
-            bar.update(task, description=now.phase.capitalize(), completed=now.done, total=now.total)
+            bar.tasks[0].total = now.total  # `update` would keep the last phase's where this one has none
+            bar.update(task, description=now.phase.capitalize(), completed=now.done)
 
         yield listen
+
+
+@contextmanager
+def _spoken(console: Console) -> Iterator[Callable[[models.Progress], None]]:
+    """Says every few seconds what is being done, also while that takes long and nothing is heard of it."""
+    last = models.Progress("starting")
+    ended = threading.Event()
+    begun = monotonic()
+
+    def speak() -> None:
+        while not ended.wait(_SPEAKS_EVERY):
+            of = f" {last.done:,} of {last.total:,}" if last.total else ""
+            console.print(plain(f"{monotonic() - begun:.0f} s: {last.phase}{of}"), soft_wrap=True)
+
+    def listen(now: models.Progress) -> None:
+        nonlocal last
+        last = now
+
+    speaker = threading.Thread(target=speak, daemon=True)
+    speaker.start()
+    try:
+        yield listen
+    finally:
+        ended.set()
+        speaker.join()
 
 
 def loaded(reports: Iterable[models.LoadReport]) -> None:

@@ -85,6 +85,9 @@ class VectorWriter:
         waiting = list(self._writer.vector_texts("entity", missing_only=True))
         if not waiting and len(self._collections) <= MAX_COLLECTIONS:
             return 0
+        if waiting:
+            ticker("loading the encoder")
+            self._encoder().encode([""])  # its libraries alone take seconds
         self._create()
         for batch in batched(waiting, _BATCH):
             ticker("encoding names", len(self._ids), len(waiting))

@@ -7,11 +7,14 @@ import os
 import re
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from backend import report
+from backend.models import Progress
 from tests.bundles import write_bundle
 
 ROOT = Path(__file__).parents[2]
@@ -120,6 +123,23 @@ def test_status_counts_what_is_current(home: Path) -> None:
     ]
     assert {index["state"] for index in status["indexes"]} == {"online"}
     assert all(check["recorded"] == check["stored"] for check in status["check"])
+
+
+def test_version_is_that_of_the_package(home: Path) -> None:
+    assert attest(home, "--version").stdout == f"attest {metadata.version('attest')}\n"
+
+
+def test_where_no_terminal_is_progress_is_said_in_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(report, "_SPEAKS_EVERY", 0.01)
+    said = ""
+    with report.progress(shown=True) as listener:
+        assert listener is not None
+        listener(Progress("encoding names", 512, 1_024))
+        while said.count("\n") < 2:  # also while nothing new is heard
+            said += capsys.readouterr().err
+    assert "0 s: encoding names 512 of 1,024\n" in said
 
 
 @pytest.mark.parametrize("columns", ["30", "80"])

@@ -31,6 +31,7 @@ PHASES = (
     "writing passages",
     "writing relations",
     "checking vectors",
+    "loading the encoder",
     "encoding names",
     "committing",
 )
