@@ -37,11 +37,14 @@ from backend.models import (
 )
 from backend.settings import Settings
 from backend.stores.base import GraphStore
+from backend.stores.neo4j.driver import Address
+from backend.stores.neo4j.store import Neo4jStore
 from backend.stores.sqlite.store import SqliteStore
 from backend.vectors.base import Neighbour, Vectors
 from tests.bundles import write_bundle
 from tests.encoders import LettersEncoder
 from tests.model import Load, Removal, Row, Seen, Truth, cosine
+from tests.servers.neo4j import Neo4j
 
 Step = Load | Removal
 World = tuple[Step, ...]
@@ -341,14 +344,20 @@ class ExactIndex:
 # Hundreds of stores are made and thrown away; on a disk most of the time would go into waiting for it.
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
-STORES: dict[str, Callable[[Path], GraphStore]] = {"sqlite": SqliteStore}
+
+def open_store(store_place: str, folder: Path) -> GraphStore:
+    """The store at its place, which is `sqlite` (in the folder) or the address of a Neo4j."""
+    return SqliteStore(folder) if store_place == "sqlite" else Neo4jStore(Address(store_place))
 
 
-def new_explorer(folder: Path, store: str = "sqlite", index: ExactIndex | None = None) -> Explorer:
-    """An explorer over an empty store in the folder, with an index in memory and a small encoder."""
+def new_explorer(folder: Path, store_place: str = "sqlite", index: ExactIndex | None = None) -> Explorer:
+    """An explorer over an empty store, with an index in memory and a small encoder."""
     index = index or ExactIndex()
     encoder = LettersEncoder()
-    return Explorer(STORES[store](folder), index=lambda: index, encoder=lambda: encoder, settings=Settings(home=folder))
+    if store_place != "sqlite":
+        Neo4j(store_place).clear()
+    store = open_store(store_place, folder)
+    return Explorer(store, index=lambda: index, encoder=lambda: encoder, settings=Settings(home=folder))
 
 
 def apply(explorer: Explorer, step: Step, folder: Path) -> None:
@@ -416,11 +425,11 @@ def unfinished(explorer: Explorer, load: Load, folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def opened(world: World, store: str = "sqlite") -> Iterator[tuple[Explorer, Truth]]:
+def opened(world: World, store_place: str = "sqlite") -> Iterator[tuple[Explorer, Truth]]:
     """The world in a store and in the oracle; a last load that does not commit is still running."""
     with tempfile.TemporaryDirectory(dir=MEMORY) as name, ExitStack() as stack:
         folder = Path(name)
-        explorer = new_explorer(folder / "store", store)
+        explorer = new_explorer(folder / "store", store_place)
         stack.callback(explorer.close)
         *before, last = world
         for step in before:
@@ -469,6 +478,7 @@ def differences(got: Any, expected: Any, where: str = "result") -> list[str]:
 Q = TypeVar("Q", WalkQuery, EntityQuery, Scope)
 Failing = Callable[[World, Q], list[str]]
 SECONDS_TO_SHRINK = 90
+ON_A_SERVER = 40  # examples; a world takes a second there
 KINDS = ("relations", "mentions", "passages", "documents", "entities")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +13,8 @@ from backend.models import EntityQuery, Mode
 from tests import model
 from tests.encoders import LettersEncoder
 from tests.model import Truth
-from tests.worlds import World, check, differences, entity_queries, loads, opened, outcome
+from tests.servers.neo4j import Neo4j
+from tests.worlds import ON_A_SERVER, World, check, differences, entity_queries, loads, opened, outcome
 
 ENCODER = LettersEncoder()
 
@@ -20,19 +23,33 @@ ENCODER = LettersEncoder()
 @settings(max_examples=100)
 @given(world=loads(), data=st.data())
 def test_searches_are_those_of_the_oracle(mode: Mode, world: World, data: st.DataObject) -> None:
-    with opened(world) as (explorer, truth):
+    compare_searches(mode, world, data, "sqlite")
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.LEXICAL])
+@settings(max_examples=ON_A_SERVER)
+@given(world=loads(), data=st.data())
+def test_searches_on_neo4j_are_those_of_the_oracle(
+    neo4j_server: Neo4j, mode: Mode, world: World, data: st.DataObject
+) -> None:
+    compare_searches(mode, world, data, neo4j_server.address)
+
+
+def compare_searches(mode: Mode, world: World, data: st.DataObject, store_place: str) -> None:
+    with opened(world, store_place) as (explorer, truth):
         for _ in range(6):
             query = data.draw(entity_queries(truth, mode))
             found = search_differences(explorer, truth, query)
             if found:
                 break
-    check(world, query, found, search_again)
+    check(world, query, found, partial(search_again, store_place))
 
 
 def search_differences(explorer: Explorer, truth: Truth, query: EntityQuery) -> list[str]:
     return differences(outcome(explorer.search, query), outcome(model.search, truth, query, ENCODER))
 
 
-def search_again(world: World, query: EntityQuery) -> list[str]:
-    with opened(world) as (explorer, truth):
+def search_again(store_place: str, world: World, query: EntityQuery) -> list[str]:
+    with opened(world, store_place) as (explorer, truth):
         return search_differences(explorer, truth, query)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,37 +16,62 @@ from backend.models import Scope, WalkQuery
 from backend.scope import resolve
 from tests import model
 from tests.model import Seen, Truth
-from tests.worlds import World, check, differences, loads, opened, outcome, scopes, walk_queries
+from tests.servers.neo4j import Neo4j
+from tests.worlds import ON_A_SERVER, World, check, differences, loads, opened, outcome, scopes, walk_queries
 
 
 @settings(max_examples=200)
 @given(world=loads(), data=st.data())
 def test_walks_are_those_of_the_oracle(world: World, data: st.DataObject) -> None:
-    with opened(world) as (explorer, truth):
+    compare_walks(world, data, "sqlite")
+
+
+@pytest.mark.neo4j
+@settings(max_examples=ON_A_SERVER)
+@given(world=loads(), data=st.data())
+def test_walks_on_neo4j_are_those_of_the_oracle(neo4j_server: Neo4j, world: World, data: st.DataObject) -> None:
+    compare_walks(world, data, neo4j_server.address)
+
+
+def compare_walks(world: World, data: st.DataObject, store_place: str) -> None:
+    with opened(world, store_place) as (explorer, truth):
         for _ in range(6):
             query = data.draw(walk_queries(truth))
             found = walk_differences(explorer, truth, query)
             if found:
                 break
-    check(world, query, found, walk_again)
+    check(world, query, found, partial(walk_again, store_place))
 
 
 def walk_differences(explorer: Explorer, truth: Truth, query: WalkQuery) -> list[str]:
     return differences(outcome(explorer.walk, query), outcome(model.walk, truth, query))
 
 
-def walk_again(world: World, query: WalkQuery) -> list[str]:
-    with opened(world) as (explorer, truth):
+def walk_again(store_place: str, world: World, query: WalkQuery) -> list[str]:
+    with opened(world, store_place) as (explorer, truth):
         return walk_differences(explorer, truth, query)
 
 
 @settings(max_examples=60)
 @given(world=loads(), data=st.data())
 def test_what_stands_beside_a_walk_is_that_of_the_oracle(world: World, data: st.DataObject) -> None:
-    with opened(world) as (explorer, truth):
+    compare_beside(world, data, "sqlite")
+
+
+@pytest.mark.neo4j
+@settings(max_examples=ON_A_SERVER // 2)
+@given(world=loads(), data=st.data())
+def test_what_stands_beside_a_walk_on_neo4j_is_that_of_the_oracle(
+    neo4j_server: Neo4j, world: World, data: st.DataObject
+) -> None:
+    compare_beside(world, data, neo4j_server.address)
+
+
+def compare_beside(world: World, data: st.DataObject, store_place: str) -> None:
+    with opened(world, store_place) as (explorer, truth):
         scope = data.draw(scopes(truth))
         found = [*beside_differences(explorer, truth, scope)]
-    check(world, scope, found, beside_again)
+    check(world, scope, found, partial(beside_again, store_place))
 
 
 def beside_differences(explorer: Explorer, truth: Truth, scope: Scope) -> Iterator[str]:
@@ -79,8 +106,8 @@ def beside_differences(explorer: Explorer, truth: Truth, scope: Scope) -> Iterat
             yield from differences(got, both, "mentioning_both")
 
 
-def beside_again(world: World, scope: Scope) -> list[str]:
-    with opened(world) as (explorer, truth):
+def beside_again(store_place: str, world: World, scope: Scope) -> list[str]:
+    with opened(world, store_place) as (explorer, truth):
         return [*beside_differences(explorer, truth, scope)]
 
 

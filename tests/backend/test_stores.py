@@ -39,12 +39,12 @@ from tests.encoders import LettersEncoder
 from tests.model import Load, Removal, Row, Truth
 from tests.world import DATASET, ENTITIES, FIRST, SECOND, SMALL_WORLD, document, edge, entity
 from tests.worlds import (
-    STORES,
     ExactIndex,
     apply,
     differences,
     learn_passage_ids,
     new_explorer,
+    open_store,
     outcome,
     run,
     unfinished,
@@ -497,9 +497,9 @@ def test_stopped_load_leaves_nothing_behind(small_world: Explorer, folder: Path)
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from tests.worlds import STORES
+from tests.worlds import open_store
 from backend.models import Entity
-store = STORES[sys.argv[2]](Path(sys.argv[1]))
+store = open_store(sys.argv[2], Path(sys.argv[1]))
 job = store.jobs.open("load", "harbour")
 assert store.jobs.acquire(job.id) is None
 with store.writer(job.id) as writer:
@@ -509,10 +509,10 @@ with store.writer(job.id) as writer:
 
 
 def test_killed_writer_is_known_as_such_and_holds_up_nobody(
-    small_world: Explorer, folder: Path, store_kind: str
+    small_world: Explorer, folder: Path, store_place: str
 ) -> None:
     before = picture(small_world)
-    command = [sys.executable, "-c", KILLED, str(folder / "home"), store_kind, entity("heron")]
+    command = [sys.executable, "-c", KILLED, str(folder / "home"), store_place, entity("heron")]
     assert subprocess.run(command, cwd=ROOT, check=False, timeout=60).returncode == -signal.SIGKILL
     assert small_world.jobs()[0].state is JobState.KILLED
     assert picture(small_world) == before
@@ -801,8 +801,8 @@ def test_many_small_loads_are_merged_and_found_as_before(explorer: Explorer, fol
 
 
 @pytest.mark.parametrize("small_index", [ExactIndex(max_results=3)], ids=["three results"])
-def test_semantic_cap_is_named_after_a_second_read(folder: Path, store_kind: str, small_index: ExactIndex) -> None:
-    explorer = new_explorer(folder / "home", store_kind, small_index)
+def test_semantic_cap_is_named_after_a_second_read(folder: Path, store_place: str, small_index: ExactIndex) -> None:
+    explorer = new_explorer(folder / "home", store_place, small_index)
     rows = [{"id": f"e{n}", "name": f"Name {n}", "type": "A" if n < 6 else "B"} for n in range(8)]
     run(explorer, one_document(*rows), folder)
     before = small_index.reads
@@ -852,12 +852,11 @@ class OtherEncoder(LettersEncoder):
 
 
 def test_another_encoder_is_refused_until_the_index_is_built_with_it(
-    small_world: Explorer, index: ExactIndex, folder: Path, store_kind: str
+    small_world: Explorer, index: ExactIndex, folder: Path, store_place: str
 ) -> None:
     encoder = OtherEncoder()
-    other = Explorer(
-        STORES[store_kind](folder / "home"), index=lambda: index, encoder=lambda: encoder, settings=small_world.settings
-    )
+    store = open_store(store_place, folder / "home")
+    other = Explorer(store, index=lambda: index, encoder=lambda: encoder, settings=small_world.settings)
     with pytest.raises(IndexNotReady, match="attest index"):
         other.search(EntityQuery("Ida"))
     with pytest.raises(IndexNotReady):

@@ -270,7 +270,11 @@ def settle(server: Server) -> None:
         pass
     while _write(server, _fold(visible), visible, limit=_EDGES):
         pass
-    _write(server, f"MATCH (k:{TYPE}) WHERE NOT EXISTS {{ MATCH (x:{EDGE}) WHERE x.type = k.name }} DELETE k")
+    _write(
+        server,
+        f"""OPTIONAL MATCH (x:{EDGE}) WHERE x.id IS NOT NULL WITH collect(DISTINCT x.type_key) AS used
+            MATCH (k:{TYPE}) WHERE NOT k.id IN used DELETE k""",
+    )
     _write(
         server,
         f"""OPTIONAL MATCH (v:{DOCUMENT}) WHERE v.key IS NOT NULL AND {written("v")}

@@ -1,0 +1,98 @@
+"""The same answers, byte for byte, from a Neo4j as from SQLite, on real graphs.
+
+Names are searched as they are and broken off; a walk starts at every entity that is found. Vectors are left out: where
+they are is no matter of the graph store.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from backend.explorer import Explorer
+from backend.models import EntityQuery, Mode, Scope, WalkQuery
+from tests.servers.neo4j import Neo4j
+from tests.worlds import new_explorer, outcome
+
+DEMO = Path(__file__).parents[2] / "demo"
+_QUERIES, _WALKS = 100, 40
+
+pytestmark = pytest.mark.neo4j
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        "demo",
+        *(pytest.param(n, marks=pytest.mark.shared) for n in ("redocred-300", "twowiki-101", "musique-100")),
+    ],
+)
+def pair(
+    request: pytest.FixtureRequest,
+    neo4j_server: Neo4j,
+    shared_data: Callable[[str], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Explorer, Explorer]]:
+    """The same graph in both stores."""
+    name = request.param
+    paths = [DEMO / "first", DEMO / "second"] if name == "demo" else [shared_data(name)]
+    folder = tmp_path_factory.mktemp("same")
+    both = new_explorer(folder / "sqlite"), new_explorer(folder / "neo4j", neo4j_server.address)
+    for explorer in both:
+        explorer.load(paths, dataset=name)
+    yield both
+    for explorer in both:
+        explorer.close()
+
+
+def text(result: Any) -> bytes:
+    """What `--json` prints, its times aside."""
+    shown = replace(result, timings_ms={}) if hasattr(result, "timings_ms") else result
+    is_result = is_dataclass(shown) and not isinstance(shown, type)
+    return orjson.dumps(asdict(shown) if is_result else shown, option=orjson.OPT_INDENT_2, default=str)
+
+
+def test_searches_and_walks_are_the_same(pair: tuple[Explorer, Explorer]) -> None:
+    embedded, server = pair
+    rng = random.Random(7)
+    scopes = [Scope(), Scope(as_of="2019-06-30"), Scope(collections=embedded.catalog().collections[:1])]
+    starts: set[str] = set()
+    for name in rng.choices(_names(embedded), k=_QUERIES):
+        query = EntityQuery(
+            name if rng.random() < 0.4 else _broken(name, rng), mode=Mode.LEXICAL, limit=20, scope=rng.choice(scopes)
+        )
+        found, other = outcome(embedded.search, query), outcome(server.search, query)
+        assert text(found) == text(other), query
+        starts |= {hit.id for hit in found.hits[:2]}
+    for start in rng.sample(sorted(starts), k=min(_WALKS, len(starts))):
+        walk = WalkQuery(
+            start, depth=rng.choice((1, 2)), max_nodes=rng.choice((20, 100, 500)), scope=rng.choice(scopes)
+        )
+        assert text(outcome(embedded.walk, walk)) == text(outcome(server.walk, walk)), walk
+        assert text(outcome(embedded.show, start)) == text(outcome(server.show, start)), start
+    assert text(embedded.status().datasets) == text(server.status().datasets)
+    assert text(embedded.status().collections) == text(server.status().collections)
+
+
+def _names(explorer: Explorer) -> list[str]:
+    """Names of the graph, as its commonest words find them."""
+    found = {
+        hit.name
+        for word in ("the", "of", "a", "s", "m", "b", "c", "1", "new", "in")
+        for hit in explorer.search(EntityQuery(word, mode=Mode.LEXICAL, limit=500, support_limit=0)).hits
+    }
+    return sorted(found)
+
+
+def _broken(name: str, rng: random.Random) -> str:
+    """A part of a name, its last word perhaps broken off."""
+    words = name.split()
+    first = rng.randrange(len(words))
+    part = " ".join(words[first : first + rng.randint(1, 3)])
+    return part[: rng.randint(1, len(part))]
