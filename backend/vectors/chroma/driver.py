@@ -62,6 +62,11 @@ UNREACHABLE = (
 ChromaError = errors.ChromaError
 
 
+def is_fault(error: Exception) -> bool:
+    """Whether it is the store that failed; a server has errors without a name of their own, too."""
+    return isinstance(error, (*UNREACHABLE, OSError)) or type(error) is ChromaError
+
+
 class Collection:
     """A collection of rows: an id, a vector and some metadata each."""
 
@@ -69,6 +74,11 @@ class Collection:
         self._collection = collection
         self._batch = batch
         self.close = close
+
+    @property
+    def id(self) -> str:
+        """What tells it from every other, also from the next of its name."""
+        return str(self._collection.id)
 
     @property
     def metadata(self) -> Metadata:

@@ -159,14 +159,15 @@ class ChromaIndex:
     # --- what is open ------------------------------------------------------------------------------------------------
 
     def _ask(self, name: str, question: Callable[[Opened], T]) -> T:
-        """What a collection answers; one that was dropped and made anew is asked again."""
+        """What a collection answers; one that was dropped meanwhile, and made anew, is asked again."""
         for again in (True, False):
-            try:
-                with self._reading(name) as opened:
-                    return question(opened)
-            except IndexNotReady as error:
-                if not (again and isinstance(error.__cause__, driver.MISSING)):
-                    raise
+            with self._reading(name) as opened:
+                try:
+                    with self._translated(name, opened):
+                        return question(opened)
+                except IndexNotReady:
+                    if not (again and opened.lost):
+                        raise
         raise AssertionError
 
     @contextmanager
@@ -240,9 +241,11 @@ class ChromaIndex:
                 opened.lost = True
             raise _not_there(name) from error
         except (driver.ChromaError, driver.Unanswered, OSError) as error:
-            if opened is not None and opened.gone():
+            unanswered = isinstance(error, driver.Unanswered)
+            if opened is not None and not unanswered and (opened.gone() or opened.dropped()):
+                opened.lost = True
                 raise _not_there(name) from error
-            if not isinstance(error, (*driver.UNREACHABLE, OSError)):
+            if not driver.is_fault(error):
                 raise
             raise StoreUnreachable(
                 f"The vector store {self._place.name} does not answer: {error}", hint=self._place.hint

@@ -29,6 +29,7 @@ class Opened:
 
     collection: Collection
     gone: Callable[[], bool] = lambda: False  # whether it was dropped; asked before every use
+    dropped: Callable[[], bool] = lambda: False  # the same, with more effort; asked when a use has failed
     forget_idle: bool = False  # whether it can be opened again at no cost
     users: int = 0
     used: float = 0.0

@@ -10,12 +10,14 @@ import re
 import secrets
 import threading
 from contextlib import suppress
+from time import sleep
 
 from backend.vectors.chroma import driver
 from backend.vectors.chroma.places import MARK, Opened, Owner
 
 _PART = re.compile(r"(.+)\.[0-9a-f]{8}\.part")
 _OWNER = "attest-owner"  # a collection without rows, whose metadata say whose all others are
+_LOOKS, _PAUSE = 5, 0.1  # seconds
 READING, WRITING = 30.0, 300.0  # seconds that a request may take
 
 
@@ -64,11 +66,10 @@ class Server:
         self._ask(self._writing).open(self._unfinished.pop(name)).rename(name)
 
     def open(self, name: str) -> Opened | None:
-        try:
-            collection = self._ask().open(name)
-        except driver.MISSING:
+        collection = self._find(name)
+        if collection is None or collection.metadata.get(MARK) != 1:
             return None
-        return Opened(collection, forget_idle=True) if collection.metadata.get(MARK) == 1 else None
+        return Opened(collection, dropped=lambda: self._dropped(name, collection.id), forget_idle=True)
 
     def remove(self, name: str) -> None:
         self._unfinished.pop(name, None)
@@ -88,6 +89,27 @@ class Server:
             for connection in self._connections.values():
                 connection.close()
             self._connections.clear()
+
+    def _find(self, name: str) -> driver.Collection | None:
+        """The collection of a name; one that is being dropped is soon none, and may be neither until then."""
+        for _ in range(_LOOKS):
+            try:
+                return self._ask().open(name)
+            except driver.MISSING:
+                return None
+            except driver.ChromaError:
+                sleep(_PAUSE)
+        return self._ask().open(name)
+
+    def _dropped(self, name: str, id: str) -> bool:
+        """Whether a collection is not there any more, or will not be in a moment."""
+        with suppress(driver.ChromaError, driver.Unanswered):  # what failed before is what counts
+            for _ in range(_LOOKS):
+                found = self._find(name)
+                if found is None or found.id != id:
+                    return True
+                sleep(_PAUSE)
+        return False
 
     def _stored(self) -> list[str]:
         """The names of our collections as the server has them."""
