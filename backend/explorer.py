@@ -43,12 +43,13 @@ from backend.status import StatusReport, VectorCheck, check_vectors, read_status
 from backend.stores.base import GraphStore, GraphView, GraphWriter
 from backend.stores.opening import open_store
 from backend.vectors.base import Encoder, Index
-from backend.walks import walk
+from backend.walks import absent, walk
 
 T = TypeVar("T")
 EVIDENCE_LIMIT = 50
 # Edges of an entity that are looked at to list its relation types.
 _TYPE_LIMIT = 2_000
+_BY_SOURCE = "`attest show --dataset NAME SOURCE_ID` finds what a bundle calls by another id."
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,9 @@ class Explorer:
     def entity(self, entity_id: str, scope: Scope = EVERYTHING) -> EntityView:
         """The entity as the scope sees it; raises Unavailable when no passage in scope mentions it."""
         found = self.store.read(lambda view: view.entity(_canonical(entity_id), _checked(view, scope)))
-        return _present(found, f"No passage in scope mentions the entity {entity_id}.")
+        if found is None:
+            raise absent(entity_id, scope)
+        return found
 
     def entity_evidence(self, entity_id: str, scope: Scope = EVERYTHING, limit: int = EVIDENCE_LIMIT) -> Evidence:
         """The visible passages that mention the entity: most mentions first, then title, position, id."""
@@ -178,12 +181,12 @@ class Explorer:
     def document(self, document_id: str, scope: Scope = EVERYTHING, version: int | None = None) -> DocumentView:
         """A document with its passages: the version current in the scope, or the one with this number."""
         found = self.store.read(lambda view: view.document(_canonical(document_id), version, _checked(view, scope)))
-        return _present(found, f"The document {document_id} is not in scope.")
+        return _present(found, f"The document {document_id} is not in scope.", "Widen the scope.")
 
     def passage(self, passage_id: str) -> Passage:
         """A passage of any version, with every mention in it."""
         found = self.store.read(lambda view: view.passage(_canonical(passage_id)))
-        return _present(found, f"There is no passage {passage_id}.")
+        return _present(found, f"There is no passage {passage_id}.", _BY_SOURCE)
 
     def show(self, thing_id: str, scope: Scope = EVERYTHING) -> Shown:
         """Whatever has this id, whole: entities are looked up first, then passages, then documents."""
@@ -198,7 +201,8 @@ class Explorer:
                 return Shown("document", document=document)
             return None
 
-        return _present(self.store.read(look), f"Nothing in scope has the id {thing_id}.")
+        hint = _BY_SOURCE if scope == EVERYTHING else "Widen the scope."
+        return _present(self.store.read(look), f"Nothing in scope has the id {thing_id}.", hint)
 
     def show_source(self, dataset: str, source_id: str, kind: str | None = None, scope: Scope = EVERYTHING) -> Shown:
         """The same for a source id of a dataset; a passage is that of the current version."""
@@ -349,7 +353,7 @@ def _canonical(thing_id: str) -> str:
     return thing_id
 
 
-def _present(found: T | None, missing: str) -> T:
+def _present(found: T | None, missing: str, hint: str) -> T:
     if found is None:
-        raise Unavailable(missing, hint="Widen the scope, or look it up with `attest search`.")
+        raise Unavailable(missing, hint=hint)
     return found

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from backend.errors import Malformed, Unavailable
 from backend.identity import is_canonical
 from backend.models import (
+    EVERYTHING,
     MAX_CANDIDATES,
     MAX_EDGES,
     MAX_NODES,
@@ -19,6 +20,7 @@ from backend.models import (
     EntityView,
     Evidence,
     Hidden,
+    Scope,
     Status,
     WalkEdge,
     WalkNode,
@@ -33,6 +35,7 @@ from backend.stores.base import EdgeRead, End, GraphView, StoredEdge
 # The order in which a result names its bounds.
 BOUNDS = ("node", "edge", "depth", "candidate")
 _MAX_DEPTH = 2
+_NAME = 200  # code points of a name in a sentence
 
 
 @dataclass(slots=True)
@@ -142,13 +145,25 @@ def _within(name: str, value: int, ceiling: int) -> None:
 def _start(view: GraphView, query: WalkQuery, scope: ResolvedScope) -> EntityView:
     found, unknown = view.start(query.entity_id, asked_names(query.scope, relation_types=query.relation_types), scope)
     refuse_unknown(view, unknown)
-    if found is None or found.status is Status.UNSUPPORTED:
+    if found is None:
+        raise absent(query.entity_id, query.scope)
+    if found.status is Status.UNSUPPORTED:
         raise Unavailable(
-            f"No visible passage mentions the entity {query.entity_id}.",
-            hint="Widen the scope, or look the entity up with `attest search`.",
+            f"No current passage mentions {found.name[:_NAME]}: those that did were superseded.",
+            hint="Look at an earlier date with --as-of.",
             entity_id=query.entity_id,
+            status=str(found.status),
         )
     return found
+
+
+def absent(entity_id: str, scope: Scope) -> Unavailable:
+    """The error for an entity that no passage in scope mentions, in any version."""
+    if scope == EVERYTHING:
+        message, hint = "No passage mentions", "`attest search` finds entities by name."
+    else:
+        message, hint = "No passage in scope mentions", "Widen the scope, or look it up with `attest search`."
+    return Unavailable(f"{message} an entity with the id {entity_id}.", hint=hint, entity_id=entity_id)
 
 
 def _follow(view: GraphView, reached: _Walk, scope: ResolvedScope) -> None:

@@ -94,6 +94,15 @@ def wider(walk: WalkResult, view: ExploreView) -> tuple[str, ExploreView] | None
     return None
 
 
+def way_to_more(walk: WalkResult) -> str:
+    """What to do about something that is not shown."""
+    if not _CEILINGS.keys().isdisjoint(walk.truncated_by):
+        return "Raise the bound, or select something else."
+    if "depth" in walk.truncated_by and walk.query.depth == 1:
+        return "Take 2 steps, or select something else."
+    return "Select something else."
+
+
 def narrower(walk: WalkResult, view: ExploreView) -> tuple[str, ExploreView] | None:
     """What narrowing would say and lead to where a bound cut: half as many entities, the strongest."""
     half = len(walk.nodes) // 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -10,11 +11,14 @@ from typing import TypeVar
 import streamlit as st
 
 from backend.errors import AttestError, IndexNotReady, Malformed, NotConfigured, StoreUnreachable, Unavailable
+from backend.models import IndexState, Status
 from components import address, markup
 
 P = TypeVar("P")
 
 _FAILED = "failed"  # an error of a callback
+_FALLBACK = "It did not work"
+_QUOTED = re.compile(r"`([^`]*)`")
 _LIMIT = 1_000  # a message that names every known label is cut, not the page
 _HEADLINES: dict[type[AttestError], str] = {
     Malformed: "This cannot be asked",
@@ -50,14 +54,29 @@ def guarded(action: Callable[[P], object], value: P) -> None:
         st.session_state[_FAILED] = error
 
 
-def draw(error: AttestError) -> None:
+def draw(error: AttestError, headline: str | None = None) -> None:
     """The error's sentence and what to do next."""
-    headline = next((text for kind, text in _HEADLINES.items() if isinstance(error, kind)), "It did not work")
-    text = markup.label(f"{error.message} {error.hint}".strip(), _LIMIT)
+    headline = headline or next((text for kind, text in _HEADLINES.items() if isinstance(error, kind)), _FALLBACK)
+    text = markup.label(f"{error.message} {_next_step(error)}".strip(), _LIMIT)
     if isinstance(error, Unavailable):
         st.info(text, title=headline, icon=":material/search_off:")
     else:
         st.error(text, title=headline, icon=":material/error:")
+
+
+def _next_step(error: AttestError) -> str:
+    """What to do about it here: the error's own hint speaks to somebody at a command line."""
+    if isinstance(error, Unavailable):
+        if error.details.get("status") == Status.UNSUPPORTED:
+            return "Look at an earlier date: choose it under “As of”."
+        return "Widen the scope, or look it up under Search." if address.has_scope() else "Look it up under Search."
+    if isinstance(error, IndexNotReady) and error.details.get("state") == IndexState.POPULATING:
+        return "It is being built: try again in a while."
+    if isinstance(error, IndexNotReady):
+        return "Where this server runs, “attest index” builds it."
+    if isinstance(error, Malformed) and "`attest " in error.hint:
+        return ""
+    return _QUOTED.sub(r"“\1”", error.hint)
 
 
 def _draw_ways_out() -> None:

@@ -107,10 +107,11 @@ def mark_selected(hit: EntityHit) -> None:
 
 def _head(hit: EntityHit, asked: Sequence[Word], looks: Sequence[str]) -> markup.Html:
     colour = looks.index(hit.label) % 5 if hit.label in looks else 0
-    badge = markup.tag("span", "unsupported", css="at-badge at-hollow") if hit.status is Status.UNSUPPORTED else ""
+    unsupported = hit.status is Status.UNSUPPORTED
+    badge = markup.tag("span", "unsupported", css="at-badge at-hollow") if unsupported else ""
     return markup.tag(
         "div",
-        markup.tag("span", css=f"at-dot at-colour-{colour}"),
+        markup.tag("span", css=f"at-dot at-colour-{colour}{' at-empty' if unsupported else ''}"),
         markup.name(hit.name, name_spans(hit.name, asked)),
         markup.kind(hit.label),
         badge,
@@ -176,10 +177,11 @@ def draw_remarks(result: EntityResult) -> None:
             _say(f"Cut by the semantic bound: only the {wording.number(cut.value)} nearest in meaning were read.")
 
 
-def draw_nothing(query: EntityQuery, *, meaning: bool) -> None:
-    """What was tried, a way to try more, and the nearest names."""
+def draw_nothing(query: EntityQuery, *, meaning: bool, for_now: bool = False) -> None:
+    """What was tried, a way to try more, and the nearest names; in a small voice while meaning is yet to be tried."""
     tried = {Mode.HYBRID: "names, aliases and meaning", Mode.LEXICAL: "names and aliases", Mode.SEMANTIC: "meaning"}
-    title = markup.tag("p", "Nothing found for “", markup.name(query.text), "”.", css="at-nothing")
+    what = "No name matches “" if for_now else "Nothing found for “"
+    title = markup.tag("p", what, markup.name(query.text), "”.", css="at-quiet" if for_now else "at-nothing")
     within, current = cached.scope_size(query.scope)
     places = f"{wording.number(within)} of {wording.count(current, 'document')}"
     kinds = f", of the kinds {', '.join(query.labels)}" if query.labels else ""

@@ -150,7 +150,7 @@ def _document_title(document_id: str) -> str:
 def _size(scope: Scope) -> markup.Html:
     try:
         within, current = cached.scope_size(scope)
-    except Malformed as error:  # the page says it in full
-        return markup.tag("div", error.message, css="at-quiet")
+    except Malformed:  # the page says why
+        return markup.tag("div", "This scope cannot be used.", css="at-quiet")
     text = f"{wording.number(within)} of {wording.count(current, 'document')} in scope"
     return markup.tag("div", text, css="at-quiet")

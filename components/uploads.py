@@ -11,13 +11,14 @@ from pathlib import Path, PurePath
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from backend.errors import Malformed
+from backend.errors import AttestError, Malformed
 from components import cached, errors, jobs, markup
 
 _PREFIX = "attest-upload-"
 _TURN = "load-turn"  # how many loads this session has started
 _KEPT = "uploads"  # folder of the upload per process that loads it
 _OLD = 24 * 3600  # seconds after which an upload that nobody discarded is
+_REFUSED = "load-refused"  # why the last load was not begun
 _PATH, _UPLOAD = "A path on this machine", "An upload"
 
 
@@ -38,6 +39,8 @@ def draw() -> None:
             st.file_uploader(f"A bundle as a .zip, up to {limit()} MB", type="zip", key=_upload_key())
         else:
             st.text_input("A bundle: a folder, or a .zip of one", key="load-path", placeholder="/data/my-graph")
+        if refused := st.session_state.pop(_REFUSED, None):
+            errors.draw(refused, "This cannot be loaded")
         with st.container(horizontal=True, gap="small"):
             st.text_input("Dataset", key="load-dataset", placeholder="Named like the bundle")
             st.text_input("Collection", key="load-collection", placeholder="Named like the dataset")
@@ -60,10 +63,13 @@ def _submitted() -> None:
     """A callback: starts the load that the form asks for."""
     state = st.session_state
     upload: UploadedFile | None = state.get(_upload_key()) if state.get("load-source") == _UPLOAD else None
-    if upload is not None:
-        errors.guarded(_load_upload, upload)
-    else:
-        errors.guarded(_load_path, state.get("load-path", "").strip())
+    try:
+        if upload is not None:
+            _load_upload(upload)
+        else:
+            _load_path(state.get("load-path", "").strip())
+    except AttestError as error:
+        state[_REFUSED] = error
 
 
 def _load_path(path: str) -> None:

@@ -58,13 +58,8 @@ def draw_evidence(walk: WalkResult) -> None:
     if edge is not None:
         evidence.draw_edge(edge, nodes, shown.scope)
     elif shown.edge or node is None:
-        st.html(
-            markup.tag(
-                "p",
-                "What this link selects is not among what is shown. Raise the bound, or select something else.",
-                css="at-note",
-            )
-        )
+        text = f"What this link selects is not among what is shown. {bounds.way_to_more(walk)}"
+        st.html(markup.tag("p", text, css="at-note"))
     else:
         evidence.draw_node(node, shown.scope, start=node.id == walk.start.id)
 

@@ -1,9 +1,11 @@
 """Search: find an entity by name, alias or meaning; its evidence stands beside the hits."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import streamlit as st
 
+from backend.errors import AttestError
 from backend.models import Mode
 from components import address, cached, errors, evidence, frame, hits, markup, starts, wording
 from components.address import SearchView
@@ -39,10 +41,11 @@ def draw_hits() -> None:
     everything = cached.search(replace(view.query, labels=())) if view.labels else result
     hits.draw_facets(everything.facets, view)
     with st.container(key="hits", gap="small"):
+        coming = not ready and address.search().mode is not Mode.LEXICAL and cached.encoder_coming()
         if not ready and address.search().mode is not Mode.LEXICAL:
-            st.html(markup.tag("p", wording.no_meaning(coming=cached.encoder_coming()), css="at-quiet"))
+            st.html(markup.tag("p", wording.no_meaning(coming=coming), css="at-quiet"))
         if not result.hits:
-            hits.draw_nothing(view.query, meaning=ready)
+            hits.draw_nothing(view.query, meaning=ready, for_now=coming)
         hits.draw_remarks(result)
         hits.draw(result, view, cached.catalog().labels)
 
@@ -51,7 +54,9 @@ def draw_hits() -> None:
 @errors.shown()
 def draw_evidence() -> None:
     view, _ = asked()
-    hit = hits.selected(cached.search(view.query), view) if view.text.strip() else None
+    hit = None
+    with suppress(AttestError):  # beside it stands why nothing can be searched
+        hit = hits.selected(cached.search(view.query), view) if view.text.strip() else None
     if hit is None:
         st.html(markup.tag("p", "The passages that mention what you find are shown here.", css="at-quiet"))
         return

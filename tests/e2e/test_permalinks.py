@@ -83,7 +83,7 @@ def test_search_is_the_same_for_whoever_opens_its_address(visit: Visit, demo: Se
 @pytest.mark.parametrize(
     ("path", "params", "sentence"),
     [
-        ("explore", {"entity": NOBODY}, "No visible passage mentions"),
+        ("explore", {"entity": NOBODY}, "No passage mentions an entity with the id"),
         ("explore", {"entity": "halcyon"}, "'halcyon' is not an entity id"),
         ("explore", {"entity": entity("halcyon"), "collection": "Attic"}, "There is no collection 'Attic'"),
         ("explore", {"entity": entity("halcyon"), "depth": "x"}, "depth=x in the address is not a number"),

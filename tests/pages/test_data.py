@@ -47,7 +47,9 @@ def test_path_that_is_no_bundle_is_refused_in_words(world: Explorer, visitor: Vi
     visitor.open("data")
     visitor.app.text_input(key="load-path").set_value(str(tmp_path / "nothing"))
     visitor.click("Load")
-    assert "nothing" in visitor.errors
+    assert "nothing does not exist. Give a folder, or a .zip of one." in visitor.errors
+    assert [error.proto.title for error in visitor.app.error] == ["This cannot be loaded"]
+    assert not visitor.run().errors  # said once
 
 
 def test_nothing_given_is_said(world: Explorer, visitor: Visitor) -> None:

@@ -151,13 +151,28 @@ def test_wide_walk_can_be_narrowed(world: Explorer, visitor: Visitor) -> None:
     ("params", "sentence"),
     [
         ({"entity": "petrel"}, "'petrel' is not an entity id"),
-        ({"entity": stable_id("entity", "elsewhere", "x")}, "No visible passage mentions"),
+        (
+            {"entity": stable_id("entity", "elsewhere", "x")},
+            f"an entity with the id {stable_id('entity', 'elsewhere', 'x')}. Look it up under Search.",
+        ),
+        (
+            {"entity": entity("salvage")},
+            "No current passage mentions Old Salvage: those that did were superseded. Look at an earlier date",
+        ),
         ({"depth": "9"}, "depth 9"),
         ({"nodes": "0"}, "0"),
         ({"type": "MARRIED_TO"}, "There is no relation type 'MARRIED_TO'"),
         ({"view": "globe"}, "view=globe in the address is not known"),
-        ({"edge": stable_id("edge", "none")}, "What this link selects is not among what is shown"),
-        ({"entity": entity("kobe"), "collection": "letters"}, "No visible passage mentions"),
+        ({"edge": stable_id("edge", "none")}, "is not among what is shown. Take 2 steps, or select something else."),
+        ({"edge": stable_id("edge", "none"), "nodes": "2"}, "is not among what is shown. Raise the bound"),
+        (
+            {"edge": stable_id("edge", "none"), "entity": entity("salvage"), "as_of": "2021-06-01", "depth": "2"},
+            "Select",
+        ),
+        (
+            {"entity": entity("kobe"), "collection": "letters"},
+            f"No passage in scope mentions an entity with the id {entity('kobe')}. Widen the scope",
+        ),
     ],
     ids=lambda value: "" if isinstance(value, str) else "-".join(value),
 )
@@ -166,6 +181,7 @@ def test_link_that_does_not_resolve_says_so(
 ) -> None:
     visitor.open("explore", **({"entity": entity("light")} | params))
     assert sentence in visitor.errors + visitor.words
+    assert "`" not in visitor.errors
 
 
 def test_broken_link_can_be_left(world: Explorer, visitor: Visitor) -> None:

@@ -122,7 +122,10 @@ def test_link_reopens_the_search(world: Explorer, visitor: Visitor) -> None:
 def test_link_that_does_not_resolve_says_so(
     world: Explorer, visitor: Visitor, params: dict[str, str], sentence: str
 ) -> None:
-    assert sentence in visitor.open("search", q="petrel", **params).errors
+    visitor.open("search", q="petrel", **params)
+    assert visitor.errors.count(sentence) == 1  # not once for the hits and once for the evidence
+    assert sentence not in visitor.markup
+    assert "`attest" not in visitor.errors
 
 
 def test_scope_narrows_what_is_found(world: Explorer, visitor: Visitor) -> None:
@@ -153,6 +156,18 @@ def test_names_are_searched_while_the_encoder_loads(world: Explorer, visitor: Vi
     still_loading.warm()
     assert "Meaning is still loading" not in visitor.run().words
     assert "exact name, 1st · meaning" in visitor.words
+
+
+def test_nothing_is_not_the_last_word_while_the_encoder_loads(
+    world: Explorer, visitor: Visitor, index: ExactIndex
+) -> None:
+    encoder = SlowEncoder()
+    still_loading = Explorer(world.store, index=lambda: index, encoder=lambda: encoder, settings=world.settings)
+    cached.open_with(lambda settings: still_loading)
+    visitor.open("search", q="who keeps it")
+    assert "No name matches “who keeps it”." in visitor.words
+    assert "Nothing found" not in visitor.words
+    encoder.loaded.set()
 
 
 def test_hostile_texts_are_shown_as_text(hostile: Explorer, visitor: Visitor) -> None:
