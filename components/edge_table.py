@@ -6,10 +6,13 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 
 from backend.models import Status, WalkResult
 from components import markup, wording
 
+_LONGEST = 30  # characters of a text in a cell; the pane beside the table has the whole
+_CHARACTER, _PADDING = 5.6, 17  # pixels of the grid's small letters, and on both sides of them
 _FEW = 12  # rows that fit any window; more fill the pane and scroll
 Rows: TypeAlias = dict[str, list[str] | list[int]]  # columns by name
 
@@ -38,10 +41,10 @@ def draw(walk: WalkResult, selected: str | None, on_select: Callable[[str, str |
 
 
 def relation_rows(walk: WalkResult) -> Rows:
-    names = {node.id: markup.plain(node.name) for node in walk.nodes}
+    names = {node.id: markup.plain(node.name, _LONGEST) for node in walk.nodes}
     return {
         "Source": [names[edge.source] for edge in walk.edges],
-        "Relation": [markup.plain(edge.type) for edge in walk.edges],
+        "Relation": [markup.plain(edge.type, _LONGEST) for edge in walk.edges],
         "Target": [names[edge.target] for edge in walk.edges],
         "Stated": [wording.stated(edge.kind) for edge in walk.edges],
         "Passages": [edge.counts.passages for edge in walk.edges],
@@ -51,8 +54,8 @@ def relation_rows(walk: WalkResult) -> Rows:
 
 def entity_rows(walk: WalkResult) -> Rows:
     return {
-        "Entity": [markup.plain(node.name) for node in walk.nodes],
-        "Kind": [markup.plain(node.label) for node in walk.nodes],
+        "Entity": [markup.plain(node.name, 2 * _LONGEST) for node in walk.nodes],
+        "Kind": [markup.plain(node.label, _LONGEST) for node in walk.nodes],
         "Steps away": [node.step for node in walk.nodes],
         "Mentioned": [_mentioned(node.status) for node in walk.nodes],
         "Not shown, at least": [node.hidden_relations.count for node in walk.nodes],
@@ -85,8 +88,18 @@ def _table(
         on_select=chosen,
         selection_mode="single-row",
         selection_default={"selection": {"rows": place}},
+        column_config={head: _column(head, cells) for head, cells in rows.items()},
         alt=f"{'Relations' if kind == 'edge' else 'Entities'} of the walk; select a row for its evidence",
     )
+
+
+def _column(head: str, cells: list[str] | list[int]) -> ColumnConfig:
+    """A column as wide as its texts, within reason: the grid would cut them without a sign that it did."""
+    longest = max((len(str(cell)) for cell in (head, *cells)), default=0)
+    width = _PADDING + round(_CHARACTER * min(longest, _LONGEST))
+    if cells and isinstance(cells[0], int):
+        return st.column_config.NumberColumn(width=width)
+    return st.column_config.TextColumn(width=width)
 
 
 def _key(kind: str, ids: list[str], place: list[int]) -> str:

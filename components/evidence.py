@@ -176,9 +176,8 @@ def _listed(place: str, find: Callable[[int], Evidence], scope: Scope) -> None:
     passages.draw(found.passages[:limit], place=place, scope=scope)
     rest = found.counts.passages - limit
     if rest > 0:
-        count = (
-            f"{_MORE} of {wording.number(rest)} more passages" if rest > _MORE else wording.count(rest, "more passage")
-        )
+        of = f" of {wording.number(found.counts.passages)}" if rest > _MORE else ""
+        count = f"Show {min(_MORE, rest)} more{of}"
         st.button(
             count,
             key=f"more-{place}",

@@ -56,7 +56,9 @@ def network(walk: WalkResult, places: Mapping[str, Point], labels: Iterable[str]
     net.node_ids = ids
     used = {node.label for node in walk.nodes}
     groups = {
-        str(look.index): {"shape": look.shape, "color": look.colour} for label, look in looks.items() if label in used
+        str(look.index): {"shape": look.shape, "color": look.colour, "dark": look.dark}
+        for label, look in looks.items()
+        if label in used
     }
     net.set_options(json.dumps(_OPTIONS | {"groups": groups}))  # pyvis takes every space out: none may matter
     return net
@@ -151,7 +153,13 @@ def _legend(walk: WalkResult, looks: Mapping[str, LabelStyle]) -> dict[str, Any]
     kinds = {edge.kind for edge in walk.edges}
     return {
         "labels": [
-            {"name": display(label), "colour": look.colour, "shape": look.shape, "count": used[label]}
+            {
+                "name": display(label),
+                "color": look.colour,
+                "dark": look.dark,
+                "shape": look.shape,
+                "count": used[label],
+            }
             for label, look in looks.items()
             if label in used
         ],

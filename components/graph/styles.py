@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#8E5EA2", "#B8860B")
+# The same on a dark background: blue and purple are lighter there, or thin outlines could not be made out.
+DARK_PALETTE = ("#2F93D1", "#D55E00", "#009E73", "#B183C6", "#B8860B")
 SHAPES = ("dot", "square", "diamond", "triangle", "hexagon", "star", "triangleDown")  # as vis-network calls them
 
 
@@ -15,6 +17,7 @@ class LabelStyle:
 
     index: int
     colour: str
+    dark: str
     shape: str
 
 
@@ -23,6 +26,8 @@ def label_styles(labels: Iterable[str], known: Iterable[str] = ()) -> Mapping[st
     ordered = dict.fromkeys(known)
     ordered |= dict.fromkeys(sorted(label for label in set(labels) if label not in ordered))
     return {
-        label: LabelStyle(index, PALETTE[index % len(PALETTE)], SHAPES[index % len(SHAPES)])
+        label: LabelStyle(
+            index, PALETTE[index % len(PALETTE)], DARK_PALETTE[index % len(PALETTE)], SHAPES[index % len(SHAPES)]
+        )
         for index, label in enumerate(ordered)
     }

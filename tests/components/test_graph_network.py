@@ -124,7 +124,7 @@ def test_labels_have_a_colour_and_a_shape_each() -> None:
 def test_known_labels_look_the_same_in_every_walk(walk: WalkResult) -> None:
     known = ("Payment", "Port", "Vessel", "Person", "Company", "Court")
     for shown in (walk, replace(walk, nodes=walk.nodes[:1], edges=())):
-        looks = {entry["name"]: entry["colour"] for entry in drawn(shown, known)["legend"]["labels"]}
+        looks = {entry["name"]: entry["color"] for entry in drawn(shown, known)["legend"]["labels"]}
         assert looks["Company"] == PALETTE[4]
         assert "Court" not in looks
 

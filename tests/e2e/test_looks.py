@@ -103,3 +103,24 @@ def test_hub_and_long_trail_fit(visit: Visit, tmp_path: Path) -> None:
     visit.wait_for_graph()
     problems = look(visit, tmp_path, "hub")
     assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("mode", ["lexical", "hybrid"])  # without the row of kinds and with it
+def test_list_of_hits_reaches_the_bottom_of_the_window(visit: Visit, mode: str) -> None:
+    visit.page.set_viewport_size({"width": 1280, "height": 720})
+    visit.open(q="MV", mode=mode)
+    expect(visit.page.locator(".at-hit")).to_have_count(10)
+    box = visit.page.locator(".st-key-hits").bounding_box()
+    assert box is not None
+    assert 720 - 20 < box["y"] + box["height"] < 720
+
+
+def test_narrow_window_puts_one_pane_below_the_other(visit: Visit, tmp_path: Path) -> None:
+    visit.page.set_viewport_size({"width": 800, "height": 720})
+    visit.open(q="Meridian Freight")
+    problems = look(visit, tmp_path, "search")
+    visit.explore("meridian-freight", depth="2")
+    problems += look(visit, tmp_path, "explore")
+    visit.open("data")
+    problems += look(visit, tmp_path, "data")
+    assert not [problem for problem in problems if "down" not in problem and "below" not in problem]

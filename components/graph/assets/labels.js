@@ -8,6 +8,7 @@ const SMALL = 11;
 const HEIGHT = 16;
 const GAP = 4;
 const NEAR = 5; // pixels between a name and another node or name at which one may be taken for the other's
+const APART = 4; // pixels between a count or type and a name that it does not belong to
 const CUT = 14; // letters that are left of a name where there is no room for it
 const FEW_EDGES = 25; // so many may say their type without being asked
 const SOME_EDGES = 60; // with more, a line without a count means one passage
@@ -193,11 +194,14 @@ export class Labels {
       if (type && count) this.tag(id, false, false); // the count alone may fit
       return;
     }
-    for (const share of [0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73]) {
-      const box = this.around(this.scene.along(id, share), entry.width);
-      if (!this.taken.touches(box)) {
-        this.keep({ ...entry, box });
-        return;
+    const margins = anyhow ? [APART, 0] : [APART];
+    for (const margin of margins) {
+      for (const share of [0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73]) {
+        const box = this.around(this.scene.along(id, share), entry.width);
+        if (!this.taken.touches([box[0] - margin, box[1], box[2] + margin, box[3]])) {
+          this.keep({ ...entry, box });
+          return;
+        }
       }
     }
     if (anyhow) this.keep({ ...entry, box: this.around(this.scene.along(id, 0.5), entry.width) });

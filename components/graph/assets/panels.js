@@ -40,18 +40,18 @@ function entry(sample, text, help) {
   return made;
 }
 
-export function fillLegend(place, legend, onChange, all = false) {
+export function fillLegend(place, legend, tint, onChange, all = false) {
   const line = { fill: "none", stroke: "currentColor" };
   const shown = all || legend.labels.length <= SHOWN + 1 ? legend.labels : legend.labels.slice(0, SHOWN);
-  const entries = shown.map(({ name, colour, shape, count }) =>
-    entry(drawn(OUTLINES[shape], { fill: colour }), name, `${name}: ${count.toLocaleString("en-US")} shown`),
+  const entries = shown.map(({ name, shape, count, ...look }) =>
+    entry(drawn(OUTLINES[shape], { fill: tint(look) }), name, `${name}: ${count.toLocaleString("en-US")} shown`),
   );
   if (legend.labels.length > SHOWN + 1) {
     const more = element("button", all ? "fewer" : `${legend.labels.length - SHOWN} more`);
     more.type = "button";
     more.setAttribute("aria-expanded", String(all));
     more.onclick = () => {
-      fillLegend(place, legend, onChange, !all);
+      fillLegend(place, legend, tint, onChange, !all);
       place.querySelector("button").focus();
       onChange();
     };

@@ -15,6 +15,8 @@ function mix(over, under, share) {
   return `rgb(${a.map((channel, at) => Math.round(channel * share + b[at] * (1 - share))).join(", ")})`;
 }
 
+const isDark = (css) => channels(css).reduce((sum, channel) => sum + channel) < 3 * 128;
+
 export function readTheme(element) {
   const style = getComputedStyle(element);
   const read = (name, otherwise) => {
@@ -32,6 +34,7 @@ export function readTheme(element) {
     font: read("font", "sans-serif"),
     line: (strength) => mix(text, background, strength),
     quiet: mix(text, background, 0.72),
+    tint: ({ color, dark }) => (isDark(background) ? dark : color),
     veil: `rgba(${channels(background).join(", ")}, 0.86)`,
   };
 }
@@ -53,7 +56,7 @@ export function wardrobe(theme, { start, edges, options }) {
   const body = (group, hollow, ring) => {
     const key = `${group} ${hollow} ${ring}`;
     if (!bodies.has(key)) {
-      const { color } = options.groups[group];
+      const color = theme.tint(options.groups[group]);
       const background = hollow ? theme.background : color;
       const border = ring && !hollow ? theme.text : color;
       bodies.set(key, { background, border, highlight: { background, border } }); // a chosen one gets a ring of ours

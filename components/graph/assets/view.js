@@ -66,7 +66,7 @@ export class View {
     if (dressed && this.network) this.change();
     else this.build();
     this.labels.dress(theme);
-    fillLegend(this.legend, data.legend, () => this.fitted && this.fit());
+    fillLegend(this.legend, data.legend, theme.tint, () => this.fitted && this.fit());
     this.root.dataset.nodes = data.nodes.length;
     this.root.dataset.edges = data.edges.length;
     if (this.selected !== null && !this.has(this.selected)) this.selected = null;
