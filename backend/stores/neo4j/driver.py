@@ -27,7 +27,7 @@ Parameters = Mapping[str, Any]
 READ_SECONDS = 30.0
 _WRITE_SECONDS = 600.0
 _CONNECT_SECONDS = 5.0
-_RETRY_SECONDS = 15.0
+_RETRY_SECONDS = 4.0
 _POOL = 50
 _TIMED_OUT = ("TransactionTimedOut", "LockClientStopped", "TransactionTerminated")
 _VERSION = """CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel'
@@ -51,9 +51,10 @@ class Address:
 class Server:
     """A pool of connections, shared by all threads; counts the queries that `read` runs."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, *, read_seconds: float = READ_SECONDS) -> None:
         self.address = address
         self.reads = 0
+        self._read_seconds = read_seconds
         self._counting = Lock()
         auth = (address.user, address.password or "") if address.user else None
         with self._errors():
@@ -84,7 +85,7 @@ class Server:
         with (
             self._session("READ") as session,
             self._errors(),
-            session.begin_transaction(timeout=READ_SECONDS) as transaction,
+            session.begin_transaction(timeout=self._read_seconds) as transaction,
         ):
             yield Reading(self, transaction)
 

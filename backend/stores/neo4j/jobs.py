@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import time
 from uuid import uuid4
 
-from backend.errors import Malformed, Unavailable
+from backend.errors import Malformed, StoreUnreachable, Unavailable
 from backend.models import Job, JobState, Progress
 from backend.stores.jobs import OPEN_STATES, Writer, is_alive, now, progress_text, result_job
 from backend.stores.neo4j.driver import Row, Server, Writing
@@ -50,6 +50,7 @@ class Neo4jJobs:
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        self._unsaid: dict[str, Row] = {}  # how jobs of this process ended while the server was not there
 
     def open(self, kind: str, dataset: str | None) -> Job:
         job_id, writer = str(uuid4()), Writer.here()
@@ -69,6 +70,10 @@ class Neo4jJobs:
         return self.job(job_id)
 
     def acquire(self, job_id: str) -> Job | None:
+        for ended in list(self._unsaid):
+            self._close(self._unsaid[ended])
+            del self._unsaid[ended]
+
         def take(transaction: Writing) -> Job | None:
             (row,) = transaction.run(_HOLDER, {"now": time()})
             holder = row["job"]
@@ -86,6 +91,14 @@ class Neo4jJobs:
 
     def close(self, job_id: str, state: JobState, *, error: str | None = None) -> None:
         asked = {"id": job_id, "state": str(state), "finished": now(), "error": error}
+        try:
+            self._close(asked)
+        except StoreUnreachable:
+            # The process lives on and would hold the lease for good.
+            self._unsaid[job_id] = asked
+            raise
+
+    def _close(self, asked: Row) -> None:
         self._server.write(lambda transaction: transaction.run(_CLOSE, asked))
 
     def request_stop(self, job_id: str) -> Job:
