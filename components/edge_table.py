@@ -11,7 +11,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from backend.models import Status, WalkResult
 from components import markup, wording
 
-_LONGEST = 30  # characters of a text in a cell; the pane beside the table has the whole
+_LONGEST = 80  # characters of a text in a cell; the pane beside the table has the whole
 _CHARACTER, _PADDING = 5.6, 17  # pixels of the grid's small letters, and on both sides of them
 _FEW = 12  # rows that fit any window; more fill the pane and scroll
 Rows: TypeAlias = dict[str, list[str] | list[int]]  # columns by name
@@ -54,7 +54,7 @@ def relation_rows(walk: WalkResult) -> Rows:
 
 def entity_rows(walk: WalkResult) -> Rows:
     return {
-        "Entity": [markup.plain(node.name, 2 * _LONGEST) for node in walk.nodes],
+        "Entity": [markup.plain(node.name, _LONGEST) for node in walk.nodes],
         "Kind": [markup.plain(node.label, _LONGEST) for node in walk.nodes],
         "Steps away": [node.step for node in walk.nodes],
         "Mentioned": [_mentioned(node.status) for node in walk.nodes],

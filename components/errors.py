@@ -69,7 +69,10 @@ def _next_step(error: AttestError) -> str:
     if isinstance(error, Unavailable):
         if error.details.get("status") == Status.UNSUPPORTED:
             return "Look at an earlier date: choose it under “As of”."
-        return "Widen the scope, or look it up under Search." if address.has_scope() else "Look it up under Search."
+        widen, look_up = address.has_scope(), "entity_id" in error.details
+        if widen and look_up:
+            return "Widen the scope, or look it up under Search."
+        return "Widen the scope." if widen else "Look it up under Search." if look_up else ""
     if isinstance(error, IndexNotReady) and error.details.get("state") == IndexState.POPULATING:
         return "It is being built: try again in a while."
     if isinstance(error, IndexNotReady):
@@ -81,7 +84,9 @@ def _next_step(error: AttestError) -> str:
 
 def _draw_ways_out() -> None:
     """What an address that does not resolve leaves to do."""
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if address.has_scope():
             st.button("Everything in scope", key="error-scope", icon=":material/public:", on_click=address.clear_scope)
+        if st.session_state.get("page") != address.SEARCH:
+            st.page_link(address.FILES[address.SEARCH], label="Search", icon=":material/search:")
         st.button("Start over", key="error-start", icon=":material/restart_alt:", on_click=address.start_over)
