@@ -12,7 +12,7 @@ from backend.models import Counts, EdgeKind, Hidden, Status, WalkEdge, WalkResul
 from components.graph.layout import positions
 from components.graph.names import LONG, NAMELESS, SHORT, display
 from components.graph.network import drawing, network, summary
-from components.graph.styles import PALETTE, SHAPES, label_styles
+from components.graph.styles import DARK_PALETTE, PALETTE, SHAPES, label_styles
 from tests.e2e.graph_playground import HOSTILE, hostile, invented
 
 
@@ -168,3 +168,22 @@ def test_names_are_shown_on_one_short_line(name: str, shown: str) -> None:
 
 def test_a_name_of_100_kilobytes_is_cut() -> None:
     assert display("x" * 100_000) == "x" * (SHORT - 1) + "…"
+
+
+@pytest.mark.parametrize(
+    ("colour", "background", "least"),
+    [
+        *((colour, "#ffffff", 3.0) for colour in PALETTE),
+        *((colour, "#12181b", 4.5) for colour in DARK_PALETTE),
+    ],
+)
+def test_labels_can_be_made_out_on_their_background(colour: str, background: str, least: float) -> None:
+    lighter, darker = sorted((luminance(colour), luminance(background)), reverse=True)
+    assert (lighter + 0.05) / (darker + 0.05) >= least
+
+
+def luminance(colour: str) -> float:
+    """As WCAG defines it."""
+    shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
