@@ -1,0 +1,87 @@
+"""Every statement that answers a question is answered from an index: its plan scans no label and no type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.models import Condition, EntityQuery, Mode, Scope, WalkQuery
+from backend.scope import resolve
+from backend.search import search
+from backend.stores.neo4j import statements
+from backend.stores.neo4j.driver import Address, Parameters, Reading, Row, Server
+from backend.stores.neo4j.store import Neo4jView
+from backend.walks import walk
+from tests.encoders import LettersEncoder
+from tests.servers.neo4j import Neo4j
+from tests.world import SMALL_WORLD, document, entity
+from tests.worlds import ExactIndex, apply, new_explorer
+
+pytestmark = pytest.mark.neo4j
+
+# Nodes that stand for names: a few of each kind, all of which are wanted.
+NAMES = "Attest"
+SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelationshipsScan", "UnionNodeByLabels")
+SCOPES = (
+    Scope(),
+    Scope(
+        collections=("letters",),
+        document_ids=(document("letter"),),
+        conditions=(Condition("title", "contains", ("e",)), Condition("author", ">=", ("A",))),
+    ),
+)
+
+
+class Noted(Reading):
+    """A reading that keeps the statements that it was asked, with their parameters."""
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__(reading._server, reading._transaction)
+        self.asked: list[tuple[str, Parameters]] = []
+
+    def read(self, statement: str, parameters: Parameters | None = None) -> list[Row]:
+        self.asked.append((statement, parameters or {}))
+        return super().read(statement, parameters)
+
+
+@pytest.mark.parametrize("scope", SCOPES, ids=["everything", "filtered"])
+def test_no_statement_of_a_search_or_a_walk_scans(neo4j_server: Neo4j, tmp_path: Path, scope: Scope) -> None:
+    index, encoder = ExactIndex(), LettersEncoder()
+    explorer = new_explorer(tmp_path, neo4j_server.address, index)
+    for step in SMALL_WORLD:
+        apply(explorer, step, tmp_path)
+    server = Server(Address(neo4j_server.address))
+    with server.reading() as reading:
+        (state,) = reading.peek(statements.STATE)
+        noted = Noted(reading)
+        view = Neo4jView(noted, lambda: None, state)
+        for labels in ((), ("Person", "Place")):
+            query = EntityQuery("ida li", labels=labels, mode=Mode.HYBRID, scope=scope)
+            search(view, query, index=lambda: index, encoder=lambda: encoder)
+        for types in ((), ("KEEPS",)):
+            walk(view, WalkQuery(entity("ida"), depth=2, relation_types=types, scope=scope))
+        resolved = resolve(scope)
+        view.edge(view.edges_around([entity("ida")], (), 10, resolved).edges[0].id, resolved)
+        view.relation_types(entity("ida"), 100, resolved)
+        view.mentioning_both(entity("ida"), entity("light"), 5, resolved)
+        view.document(document("letter"), None, resolved)
+        view.find("harbour", "ida")
+    server.close()
+    with neo4j_server.driver() as driver:
+        for statement, parameters in dict(noted.asked).items():
+            if not statement.lstrip().startswith("SHOW"):
+                plan = driver.execute_query("EXPLAIN " + statement, dict(parameters)).summary.plan  # type: ignore[arg-type]
+                assert plan is not None
+                assert not [*_scans(plan)], statement
+    explorer.close()
+
+
+def _scans(plan: dict[str, Any]) -> Iterator[str]:
+    details = str(plan["args"].get("Details", ""))
+    if any(scan in plan["operatorType"] for scan in SCANS) and NAMES not in details:
+        yield f"{plan['operatorType']} {details}"
+    for child in plan.get("children", ()):
+        yield from _scans(child)
