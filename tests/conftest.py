@@ -28,7 +28,7 @@ from backend.explorer import Explorer
 from backend.stores.base import GraphStore
 from tests.chromium import NAMES, chromium, find_chromium
 from tests.servers.chroma import ChromaServer
-from tests.servers.neo4j import NEO4J_LINES, Neo4j, Neo4jServers
+from tests.servers.neo4j import Neo4j, Neo4jServers
 from tests.world import SMALL_WORLD
 from tests.worlds import MEMORY, ExactIndex, apply, new_explorer
 
@@ -71,7 +71,15 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-@pytest.fixture(scope="session", params=["sqlite", *NEO4J_LINES])
+# Each line runs the whole contract, which takes minutes: the newer one where the Neo4j part runs alone.
+STORE_PLACES = [
+    "sqlite",
+    pytest.param("5.26", marks=pytest.mark.neo4j, id="neo4j-5.26"),
+    pytest.param("2026", marks=[pytest.mark.neo4j("2026"), pytest.mark.newer_line], id="neo4j-2026"),
+]
+
+
+@pytest.fixture(scope="session", params=STORE_PLACES)
 def store_place(request: pytest.FixtureRequest) -> str:
     """Each graph store in turn: `sqlite`, or the address of a server of this worker."""
     if request.param == "sqlite":
