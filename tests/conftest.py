@@ -75,7 +75,7 @@ def folder() -> Iterator[Path]:
 STORE_PLACES = [
     "sqlite",
     pytest.param("5.26", marks=pytest.mark.neo4j, id="neo4j-5.26"),
-    pytest.param("2026", marks=[pytest.mark.neo4j("2026"), pytest.mark.newer_line], id="neo4j-2026"),
+    pytest.param("2026", marks=[pytest.mark.neo4j("2026"), pytest.mark.thorough], id="neo4j-2026"),
 ]
 
 
