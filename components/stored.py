@@ -12,6 +12,7 @@ from components import cached, errors, jobs, markup, wording
 
 _INDEXES = {"fulltext": "names", "vector": "meaning"}
 _POPOVER = "remove"
+_CHOSEN = "remove-name"
 _ASKED = "remove-asked"  # the dataset whose removal is to be confirmed
 _STATES = {
     IndexState.ONLINE: "ready",
@@ -96,17 +97,17 @@ def _state(index: IndexStatus) -> str:
 def _remove_form(datasets: Sequence[DatasetCounts]) -> None:
     with st.popover("Remove a dataset", icon=":material/delete:", type="tertiary", key=_POPOVER, on_change="rerun"):
         names = [found.name for found in datasets]
-        name = st.selectbox("Dataset", names, format_func=markup.plain, key="remove-name")
-        st.button("Remove …", key="remove-ask", icon=":material/delete:", on_click=_ask, args=(name,))
+        st.selectbox("Dataset", names, format_func=markup.plain, key=_CHOSEN)
+        st.button("Remove …", key="remove-ask", icon=":material/delete:", on_click=_ask)
     asked = st.session_state.pop(_ASKED, None)
     for found in datasets:
         if found.name == asked:
             _confirm(found)
 
 
-def _ask(dataset: str) -> None:
-    """A callback: asks once more."""
-    st.session_state[_ASKED] = dataset
+def _ask() -> None:
+    """Asks once more, of what is chosen now; an argument would be what was chosen when the page was drawn."""
+    st.session_state[_ASKED] = st.session_state[_CHOSEN]
     st.session_state[_POPOVER] = False  # or it would cover the question
 
 
