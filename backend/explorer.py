@@ -139,7 +139,7 @@ class Explorer:
             # A merge may have replaced the collection that this reading began with.
             if before is None or self.catalog().data_version == before:
                 raise
-        return self.store.read(lambda view: search(view, query, index=self.index_store, encoder=self.encoder))
+        return self.store.read(ask)
 
     def walk(self, query: WalkQuery) -> WalkResult:
         """A bounded walk along the relations of an entity."""

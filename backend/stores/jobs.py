@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from time import time
@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import orjson
 import psutil
 
+from backend.errors import Malformed, Unavailable
 from backend.models import Issue, Job, JobState, LoadReport, Progress
 
 # A writer that has not been heard of for so long is taken for dead; one on this machine is dead once its process is.
@@ -74,6 +75,20 @@ def result_job(row: JobRow, *, committed_at: str | None, report: str | None) -> 
         error=row["error"],
         report=_result_report(orjson.loads(report)) if report else None,
     )
+
+
+def find_job(jobs: Iterable[Job], job_id: str) -> Job:
+    """The job with this id; raises Unavailable when there is none."""
+    for job in jobs:
+        if job.id == job_id:
+            return job
+    raise Unavailable(f"There is no job {job_id!r}.", hint="`attest jobs` lists the jobs.")
+
+
+def require_open(job: Job) -> None:
+    """Raises Malformed for a job that has ended."""
+    if job.state not in OPEN_STATES:
+        raise Malformed(f"Job {job.id} is {job.state}, not running.", hint="`attest jobs` lists the jobs.")
 
 
 def progress_text(progress: Progress) -> str:

@@ -6,10 +6,23 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
+from backend.scope import ResolvedScope
+
 K = TypeVar("K")
 
 # The ends of time, in microseconds since 1970 UTC: of what is valid from the beginning, or not superseded.
 BEGINNING, ENDLESS = -(2**63), 2**63 - 1
+# The scope of what a store keeps computed: no filter, and a time after everything that has a time.
+FOREVER = ResolvedScope(at=ENDLESS - 1)
+
+
+def is_stored(scope: ResolvedScope, settled: int | None) -> bool:
+    """Whether what is stored for `FOREVER` answers the scope: it has no filter, and every validity has begun by then.
+
+    `settled` is the last time at which any validity begins or ends; None where what is stored may not be used.
+    """
+    filtered = scope.collections or scope.document_ids or scope.conditions
+    return settled is not None and scope.at >= settled and not filtered
 
 
 def validity(

@@ -23,6 +23,7 @@ from backend.stores.neo4j.schema import (
     ENTITY,
     FULL_TEXT,
     HAS_PART,
+    IN_ORDER,
     INDEXES,
     LABEL,
     MENTIONED_IN,
@@ -36,8 +37,8 @@ from backend.stores.neo4j.schema import (
     label_token,
     text_key,
 )
-from backend.stores.neo4j.visibility import FOREVER, Visibility, written
-from backend.stores.validity import BEGINNING, ENDLESS
+from backend.stores.neo4j.visibility import Visibility, written
+from backend.stores.validity import BEGINNING, ENDLESS, FOREVER
 
 _DOCUMENTS, _EDGES, _ENTITIES, _ROWS = 200, 2_000, 2_000, 5_000
 # The `since` of what is removed and not yet deleted: later than every commit.
@@ -90,7 +91,7 @@ def apply_relations(transaction: Writing, fields: Mapping[str, Row]) -> None:
         transaction.run(f"UNWIND $rows AS row MATCH (r:{RELATION} {{id: row.id}}) SET r += row.fields", {"rows": batch})
 
 
-def apply_retirement(transaction: Writing, entities: Sequence[str], relations: Sequence[str], since: int) -> None:
+def apply_retirement(transaction: Writing, entities: Sequence[str], relations: Sequence[str]) -> None:
     """A relation that passages state ends with them; one without goes now, as does an entity that nothing names."""
     for batch in _batches([{"id": key} for key in relations]):
         transaction.run(
@@ -99,8 +100,6 @@ def apply_retirement(transaction: Writing, entities: Sequence[str], relations: S
                 WITH r WHERE NOT EXISTS {{ MATCH (r)-[:{STATED_IN}]->() }} DETACH DELETE r""",
             {"rows": batch},
         )
-    if not entities:
-        return
     for batch in _batches([{"id": key} for key in entities]):
         transaction.run(
             f"""UNWIND $rows AS row MATCH (n:{ENTITY} {{id: row.id}}) SET n.retired = true
@@ -148,9 +147,7 @@ def apply_names(
                 "encoder": collection.encoder,
             },
         )
-    transaction.run(
-        f"MATCH (k:{VECTORS}) WHERE NOT EXISTS {{ MATCH (n:{ENTITY} {{vectors: k.name}}) }} DELETE k", parameters
-    )
+    transaction.run(f"MATCH (k:{VECTORS}) WHERE NOT EXISTS {{ MATCH (n:{ENTITY} {{vectors: k.name}}) }} DELETE k")
 
 
 def _replace(transaction: Writing, label: str, statement: str, parameters: dict[str, Any]) -> None:
@@ -228,7 +225,7 @@ def counts_of_document(reading: Reading, document: str, commit: int) -> dict[str
     return {"documents": 1, "entities": row["entities"], "relations": row["relations"]}
 
 
-def remove_document(transaction: Writing, document: str, since: int) -> None:
+def remove_document(transaction: Writing, document: str) -> None:
     """Deletes every version of a document with what only they held, and marks what else they touched."""
     asked = {"id": document}
     transaction.run(
@@ -312,8 +309,7 @@ def _know(entities: str, visible: Visibility) -> str:
     """Which of the entities are known and supported; those that become known or unknown touch all of their edges."""
     ends = " ".join(
         f"""CALL (n) {{
-            MATCH (x:{EDGE}) WHERE x.{end} = n.id AND x.less_documents IS NOT NULL AND x.less_passages IS NOT NULL
-                AND x.id IS NOT NULL
+            MATCH (x:{EDGE}) WHERE x.{end} = n.id AND {IN_ORDER}
             SET x:{TOUCHED} RETURN count(x) AS at_{end}
         }}"""
         for end in ("source", "target")
@@ -367,7 +363,6 @@ def _fold(visible: Visibility) -> str:
 def sweep(server: Server, commit: int) -> None:
     """Deletes what no commit will ever show: rows of a job that did not commit, and what a commit has removed."""
     dead = "n.since > $commit"
-    edges = "x.less_documents IS NOT NULL AND x.less_passages IS NOT NULL AND x.id IS NOT NULL"
     for statement in (
         f"MATCH ()-[n:{MENTIONED_IN}]->() WHERE {dead} CALL (n) {{ DELETE n }}",
         f"MATCH ()-[n:{STATED_IN}]->() WHERE {dead} CALL (n) {{ DELETE n }}",
@@ -378,13 +373,16 @@ def sweep(server: Server, commit: int) -> None:
         f"MATCH (n:{ENTITY}) WHERE {dead} CALL (n) {{ MATCH (n)-[t]-(:{ENTITY}) "
         f"MATCH (r:{RELATION} {{edge: t.id}}) DETACH DELETE r }}",
         *(
-            f"MATCH (n:{ENTITY}) WHERE {dead} CALL (n) {{ MATCH (x:{EDGE}) WHERE x.{end} = n.id AND {edges} DELETE x }}"
+            f"MATCH (n:{ENTITY}) WHERE {dead} CALL (n) {{ "
+            f"MATCH (x:{EDGE}) WHERE x.{end} = n.id AND {IN_ORDER} DELETE x }}"
             for end in ("source", "target")
         ),
         f"MATCH (n:{ENTITY}) WHERE {dead} CALL (n) {{ MATCH (n)-[t]->(n) MATCH (x:{EDGE} {{id: t.id}}) DELETE x }}",
         f"MATCH (n:{DOCUMENT}) WHERE {dead} CALL (n) {{ MATCH (n)-[:{HAS_PART}]->(p:{CHUNK}) DETACH DELETE p }}",
-        *(f"MATCH (n:{label}) WHERE {dead} CALL (n) {{ DETACH DELETE n }}" for label in (RELATION, CHUNK)),
-        *(f"MATCH (n:{label}) WHERE {dead} CALL (n) {{ DETACH DELETE n }}" for label in (ENTITY, DOCUMENT)),
+        *(
+            f"MATCH (n:{label}) WHERE {dead} CALL (n) {{ DETACH DELETE n }}"
+            for label in (RELATION, CHUNK, ENTITY, DOCUMENT)
+        ),
     ):
         server.run_alone(f"{statement} IN TRANSACTIONS OF {_ROWS} ROWS", {"commit": commit})
 

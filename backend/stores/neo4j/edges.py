@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from backend.models import Counts, Evidence, Hidden, RelationType, Status
 from backend.scope import ResolvedScope
 from backend.stores.base import EdgeRead, End, HiddenEdges, StoredEdge
-from backend.stores.neo4j.driver import Reading, Row
+from backend.stores.neo4j.driver import Row
 from backend.stores.neo4j.rows import READING_ORDER, passage_list, result_evidence
 from backend.stores.neo4j.schema import (
     CHUNK,
@@ -15,26 +15,19 @@ from backend.stores.neo4j.schema import (
     EDGE,
     ENTITY,
     HAS_PART,
+    IN_ORDER,
     MENTIONED_IN,
     RELATION,
+    STORED_ORDER,
     text_key,
 )
-from backend.stores.neo4j.visibility import Visibility, written
+from backend.stores.neo4j.visibility import Reads, Visibility, written
 
 _NO_PASSAGES = Counts()
-_STORED_ORDER = "x.less_documents, x.less_passages, x.id"
-# An index holds only nodes that have all of its properties, and is used only where the query says so.
-_IN_INDEX = "x.less_documents IS NOT NULL AND x.less_passages IS NOT NULL AND x.id IS NOT NULL"
 
 
-class EdgeReads:
+class EdgeReads(Reads):
     """The reading primitives about edges."""
-
-    reading: Reading
-
-    def visibility(self, scope: ResolvedScope) -> Visibility:
-        """The conditions of a scope at this reading's commit."""
-        raise NotImplementedError
 
     def edges_around(
         self, entity_ids: Sequence[str], relation_types: Sequence[str], limit: int, scope: ResolvedScope
@@ -43,7 +36,7 @@ class EdgeReads:
         rows = self.reading.read(
             f"""UNWIND $ids AS id
                 {_near(relation_types)}
-                WITH DISTINCT x ORDER BY {_STORED_ORDER} LIMIT $limit + 1
+                WITH DISTINCT x ORDER BY {STORED_ORDER} LIMIT $limit + 1
                 WITH collect(x) AS first
                 WITH first[..$limit] AS wanted, size(first) AS read
                 {_ends_and_edges(visible)}
@@ -103,7 +96,7 @@ class EdgeReads:
             f"""UNWIND $ids AS id
                 CALL (id) {{
                     {_near(relation_types)}
-                    WITH DISTINCT id, x ORDER BY {_STORED_ORDER} LIMIT $limit + 1
+                    WITH DISTINCT id, x ORDER BY {STORED_ORDER} LIMIT $limit + 1
                     RETURN collect(x) AS first
                 }}
                 CALL (id, first) {{
@@ -135,7 +128,7 @@ class EdgeReads:
                 MATCH (f:{ENTITY} {{id: id}}) WHERE {visible.entity_known("f")}
                 CALL (id) {{
                     {_near(())}
-                    WITH DISTINCT x ORDER BY {_STORED_ORDER} LIMIT $limit + 1
+                    WITH DISTINCT x ORDER BY {STORED_ORDER} LIMIT $limit + 1
                     RETURN collect(x) AS first
                 }}
                 UNWIND first[..$limit] AS x
@@ -185,8 +178,8 @@ def _near(relation_types: Sequence[str]) -> str:
     if relation_types:
         each, typed, column, imported = "UNWIND $types AS type", "AND x.type_key = type", "x.type_key, ", "id, type"
     sides = " UNION ".join(
-        f"""MATCH (x:{EDGE}) WHERE x.{end} = id {typed} AND {_IN_INDEX} AND {written("x")}
-            RETURN x ORDER BY x.{end}, {column}{_STORED_ORDER} LIMIT $limit + 1"""
+        f"""MATCH (x:{EDGE}) WHERE x.{end} = id {typed} AND {IN_ORDER} AND {written("x")}
+            RETURN x ORDER BY x.{end}, {column}{STORED_ORDER} LIMIT $limit + 1"""
         for end in ("source", "target")
     )
     return f"{each} CALL ({imported}) {{ {sides} }}"

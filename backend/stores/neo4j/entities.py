@@ -9,7 +9,7 @@ from backend.models import Counts, Entity, EntityView, Evidence, Status
 from backend.scope import ResolvedScope
 from backend.stores.base import Candidate, Proposals, Proposed
 from backend.stores.fulltext import WORD_LIMIT, asked_words
-from backend.stores.neo4j.driver import Reading, Row
+from backend.stores.neo4j.driver import Row
 from backend.stores.neo4j.rows import (
     READING_ORDER,
     entity_fields,
@@ -30,21 +30,15 @@ from backend.stores.neo4j.schema import (
     TYPE,
     text_key,
 )
-from backend.stores.neo4j.visibility import Visibility, written
+from backend.stores.neo4j.visibility import Reads, written
 from backend.words import Word
 
 # Lucene takes 1,024 clauses; of more labels those of the matches are compared afterwards.
 _MAX_LABELS = 500
 
 
-class EntityReads:
+class EntityReads(Reads):
     """The reading primitives about entities."""
-
-    reading: Reading
-
-    def visibility(self, scope: ResolvedScope) -> Visibility:
-        """The conditions of a scope at this reading's commit."""
-        raise NotImplementedError
 
     def propose(
         self, words: Sequence[Word], folded: str, labels: Sequence[str], scope: ResolvedScope, limit: int
@@ -144,7 +138,7 @@ class EntityReads:
     def stored_entity(self, entity_id: str) -> Entity | None:
         rows = self.reading.read(
             f"MATCH (n:{ENTITY} {{id: $id}}) WHERE {written('n')} RETURN {entity_list('n')} AS entity",
-            {"id": entity_id, "commit": self.visibility(ResolvedScope(at=0)).parameters["commit"]},
+            {"id": entity_id, "commit": self.commit},
         )
         return result_entity(rows[0]["entity"]) if rows else None
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from time import time
 from uuid import uuid4
 
-from backend.errors import Malformed, StoreUnreachable, Unavailable
+from backend.errors import StoreUnreachable
 from backend.models import Job, JobState, Progress
-from backend.stores.jobs import OPEN_STATES, Writer, is_alive, now, progress_text, result_job
+from backend.stores.jobs import Writer, find_job, is_alive, now, progress_text, require_open, result_job
 from backend.stores.neo4j.driver import Row, Server, Writing
 from backend.stores.neo4j.schema import JOB, STORE
 
@@ -102,18 +102,12 @@ class Neo4jJobs:
         self._server.write(lambda transaction: transaction.run(_CLOSE, asked))
 
     def request_stop(self, job_id: str) -> Job:
-        job = self.job(job_id)
-        if job.state not in OPEN_STATES:
-            raise Malformed(f"Job {job_id} is {job.state}, not running.", hint="`attest jobs` lists the jobs.")
+        require_open(self.job(job_id))
         self._server.write(lambda transaction: transaction.run(_STOP, {"id": job_id}))
         return self.job(job_id)
 
     def job(self, job_id: str) -> Job:
-        """The job with this id; raises Unavailable when there is none."""
-        for job in self.jobs():
-            if job.id == job_id:
-                return job
-        raise Unavailable(f"There is no job {job_id!r}.", hint="`attest jobs` lists the jobs.")
+        return find_job(self.jobs(), job_id)
 
     def jobs(self) -> tuple[Job, ...]:
         with self._server.reading() as reading:

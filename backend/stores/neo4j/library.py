@@ -15,7 +15,7 @@ from backend.models import (
     VectorCollection,
 )
 from backend.scope import ResolvedScope
-from backend.stores.neo4j.driver import Reading, Row
+from backend.stores.neo4j.driver import Row
 from backend.stores.neo4j.entities import unknown_names
 from backend.stores.neo4j.rows import document_fields, document_list, passage_list, result_passage
 from backend.stores.neo4j.schema import (
@@ -36,22 +36,16 @@ from backend.stores.neo4j.schema import (
     VECTORS,
     text_key,
 )
-from backend.stores.neo4j.visibility import Visibility, written
+from backend.stores.neo4j.visibility import Reads, written
 from backend.stores.readiness import data_version, index_states
 
 _ALL_SPANS = f"[(n:{ENTITY})-[m:{MENTIONED_IN}]->(p) WHERE {written('m')} | [m.start, m.end]]"
 
 
-class LibraryReads:
+class LibraryReads(Reads):
     """The reading primitives about the store as a whole."""
 
-    reading: Reading
-    commit: int
     building: Callable[[], Progress | None]  # what a running `attest index` is doing
-
-    def visibility(self, scope: ResolvedScope) -> Visibility:
-        """The conditions of a scope at this reading's commit."""
-        raise NotImplementedError
 
     @property
     def data_version(self) -> str:

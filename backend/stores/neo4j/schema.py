@@ -69,6 +69,9 @@ def _between(relationship: str, key: str) -> Index:
 # `name` of these nodes may be of any length, so their `id` is its hash.
 _NAMED = (DATASET, LABEL, TYPE, COLLECTION, METADATA_KEY)
 _ORDER = ("less_documents", "less_passages", "id")
+# An index holds only nodes that have all of its properties, and is used only where a statement says so of its edge `x`.
+IN_ORDER = " AND ".join(f"x.{key} IS NOT NULL" for key in _ORDER)
+STORED_ORDER = ", ".join(f"x.{key}" for key in _ORDER)
 INDEXES = (
     _unique(STORE, "id"),
     _unique(JOB, "id"),

@@ -9,7 +9,6 @@ from uuid import uuid4
 
 from backend.errors import AttestError, StoreUnreachable
 from backend.models import JobState, Progress
-from backend.scope import ResolvedScope
 from backend.stores.base import GraphView
 from backend.stores.neo4j import derived, statements
 from backend.stores.neo4j.driver import Address, Reading, Row, Server
@@ -18,7 +17,6 @@ from backend.stores.neo4j.entities import EntityReads
 from backend.stores.neo4j.jobs import Neo4jJobs
 from backend.stores.neo4j.library import LibraryReads
 from backend.stores.neo4j.schema import SCHEMA_VERSION
-from backend.stores.neo4j.visibility import Visibility
 from backend.stores.neo4j.writer import Neo4jWriter
 from backend.stores.validity import BEGINNING
 
@@ -31,13 +29,9 @@ class Neo4jView(EntityReads, EdgeReads, LibraryReads):
     """A GraphView of what one commit shows."""
 
     def __init__(self, reading: Reading, building: Callable[[], Progress | None], state: Row) -> None:
-        self.reading = reading
-        self.commit = state["commits"]
-        self._settled = state["settled_at"] if state["settled"] == state["commits"] else None
+        is_settled = state["settled"] == state["commits"]
+        super().__init__(reading, state["commits"], state["settled_at"] if is_settled else None)
         self.building = building
-
-    def visibility(self, scope: ResolvedScope) -> Visibility:
-        return Visibility(scope, self.commit, self._settled)
 
 
 class Neo4jStore:

@@ -13,11 +13,10 @@ from __future__ import annotations
 from typing import Any
 
 from backend.scope import ResolvedCondition, ResolvedScope
+from backend.stores.neo4j.driver import Reading
 from backend.stores.neo4j.schema import CHUNK, DOCUMENT, HAS_PART, MENTIONED_IN, RELATION, STATED_IN, text_order
-from backend.stores.validity import ENDLESS
+from backend.stores.validity import is_stored
 
-# The scope of what is stored: no filter, and a time after everything that has a time.
-FOREVER = ResolvedScope(at=ENDLESS - 1)
 _COMPARISONS = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
@@ -28,8 +27,7 @@ class Visibility:
     """
 
     def __init__(self, scope: ResolvedScope, commit: int, settled: int | None) -> None:
-        filtered = scope.collections or scope.document_ids or scope.conditions
-        self.is_stored = settled is not None and scope.at >= settled and not filtered
+        self.is_stored = is_stored(scope, settled)
         self.parameters: dict[str, Any] = {"commit": commit, "at": scope.at}
         self._filters: list[str] = []
         if scope.collections:
@@ -117,6 +115,19 @@ class Visibility:
         self.parameters[name] = text_order(value.text) if value.number is None else value.number
         comparison = _COMPARISONS.get(operator, "=")
         return f"({{v}}.value_kinds[i] = ${name}_kind AND {{v}}.{column}[i] {comparison} ${name})"
+
+
+class Reads:
+    """What every reading primitive has: the reading, the commit that it shows, and what is stored of that."""
+
+    def __init__(self, reading: Reading, commit: int, settled: int | None) -> None:
+        self.reading = reading
+        self.commit = commit
+        self._settled = settled
+
+    def visibility(self, scope: ResolvedScope) -> Visibility:
+        """The conditions of a scope at this reading's commit."""
+        return Visibility(scope, self.commit, self._settled)
 
 
 def written(row: str) -> str:

@@ -248,11 +248,11 @@ class Neo4jWriter:
             derived.apply_validity(transaction, touched, changes.endings)
             derived.apply_entities(transaction, changes.entities, changes.vectors)
             derived.apply_relations(transaction, changes.relations)
-            derived.apply_retirement(transaction, changes.retired_entities, changes.retired_relations, self._since)
+            derived.apply_retirement(transaction, changes.retired_entities, changes.retired_relations)
             if changes.removed_dataset is not None:
                 derived.remove_dataset(transaction, changes.removed_dataset)
             if changes.removed_document is not None:
-                derived.remove_document(transaction, changes.removed_document, self._since)
+                derived.remove_document(transaction, changes.removed_document)
             derived.apply_names(transaction, self._since, self._datasets, self._types, changes.collections)
             transaction.run(
                 statements.COMMIT,

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from backend.errors import Unavailable
 from backend.stores.sqlite.driver import Connection
-from backend.stores.sqlite.visibility import FOREVER, Visibility
-from backend.stores.validity import BEGINNING, validity
+from backend.stores.sqlite.visibility import Visibility
+from backend.stores.validity import BEGINNING, FOREVER, validity
 
 _TOUCHED = ("document", "version", "entity", "edge")
 

@@ -12,9 +12,8 @@ from threading import RLock
 from time import time
 from uuid import uuid4
 
-from backend.errors import Malformed, Unavailable
 from backend.models import Job, JobState, Progress
-from backend.stores.jobs import OPEN_STATES, Writer, is_alive, now, progress_text, result_job
+from backend.stores.jobs import Writer, find_job, is_alive, now, progress_text, require_open, result_job
 from backend.stores.sqlite.driver import Connection, Pool, Row
 
 _TABLES = """
@@ -83,19 +82,13 @@ class SqliteJobs:
             connection.run("DELETE FROM lease WHERE job = ?", (job_id,))
 
     def request_stop(self, job_id: str) -> Job:
-        job = self.job(job_id)
-        if job.state not in OPEN_STATES:
-            raise Malformed(f"Job {job_id} is {job.state}, not running.", hint="`attest jobs` lists the jobs.")
+        require_open(self.job(job_id))
         with self._connection() as connection:
             connection.run("UPDATE job SET stop_asked = 1 WHERE id = ?", (job_id,))
         return self.job(job_id)
 
     def job(self, job_id: str) -> Job:
-        """The job with this id; raises Unavailable when there is none."""
-        for job in self.jobs():
-            if job.id == job_id:
-                return job
-        raise Unavailable(f"There is no job {job_id!r}.", hint="`attest jobs` lists the jobs.")
+        return find_job(self.jobs(), job_id)
 
     def jobs(self) -> tuple[Job, ...]:
         with self._connection() as connection:

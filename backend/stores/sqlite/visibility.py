@@ -13,10 +13,8 @@ import json
 from typing import Any
 
 from backend.scope import ResolvedCondition, ResolvedScope
-from backend.stores.validity import ENDLESS
+from backend.stores.validity import is_stored
 
-# The scope of what a commit stores: no filter, and a time after everything that has a time.
-FOREVER = ResolvedScope(at=ENDLESS - 1)
 _COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 
 
@@ -28,8 +26,7 @@ class Visibility:
 
     def __init__(self, scope: ResolvedScope, settled: int | None) -> None:
         self._scope = scope
-        filtered = scope.collections or scope.document_ids or scope.conditions
-        self.is_stored = settled is not None and scope.at >= settled and not filtered
+        self.is_stored = is_stored(scope, settled)
         self.parameters: dict[str, Any] = {"at": scope.at}
         self._filters: list[str] = []
         if scope.collections:
