@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import socket
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +15,8 @@ from urllib.request import urlopen
 
 import psutil
 from playwright.sync_api import Page
+
+from tests.servers.process import end_process, free_port
 
 ROOT = Path(__file__).parent.parent
 _PATIENCE = 240  # seconds that a busy machine may need
@@ -44,9 +46,7 @@ def environment(home: Path) -> dict[str, str]:
 @contextmanager
 def served(home: Path) -> Iterator[Server]:
     """A server of the store in this folder, until the end of the block."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "backend.cli", "serve", "--port", str(port)]
     started = perf_counter()
     process = subprocess.Popen(
@@ -57,8 +57,7 @@ def served(home: Path) -> Iterator[Server]:
         _wait_for(f"{address}/_stcore/health", process)
         yield Server(address, psutil.Process(process.pid), started, perf_counter() - started)
     finally:
-        process.terminate()
-        process.wait(timeout=60)
+        end_process(process, signal.SIGTERM)
 
 
 def wait_until_settled(page: Page) -> None:

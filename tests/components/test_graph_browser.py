@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from components.graph.assets import STATIC, published
 from tests.e2e.graph_playground import hostile, invented
+from tests.servers.process import free_port
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]
@@ -32,9 +32,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (folder / "static").symlink_to(STATIC)
     shutil.copytree(ROOT / ".streamlit", folder / ".streamlit")
     (folder / "app.py").write_text("from tests.e2e.graph_playground import page\n\npage()\n")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.headless", "true"],
         cwd=folder,

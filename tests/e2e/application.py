@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import socket
+import signal
 import subprocess
 import sys
 import time
@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import urlopen
+
+from tests.servers.process import end_process, free_port
 
 ROOT = Path(__file__).parents[2]
 _PATIENCE = 240  # seconds that a busy machine may need; an idle one needs ten
@@ -39,9 +41,7 @@ def attest(home: Path, *arguments: str) -> None:
 @contextmanager
 def serve(home: Path, log: Path, **settings: str) -> Iterator[Server]:
     """Serves the store in this folder on a free port, until the end of the block."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "backend.cli", "serve", "--port", str(port)],
@@ -56,12 +56,7 @@ def serve(home: Path, log: Path, **settings: str) -> Iterator[Server]:
         _wait_for(server, process)
         yield server
     finally:
-        process.terminate()
-        try:
-            process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end_process(process, signal.SIGTERM, patience=30)
 
 
 def _environment(home: Path) -> dict[str, str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 from urllib.request import Request, urlopen
+
+from tests.servers.process import end_process, free_port
 
 _COLLECTIONS = "/api/v2/tenants/default_tenant/databases/default_database/collections"
 _PATIENCE = 60  # seconds that a busy machine may need; an idle one needs one
@@ -20,7 +21,7 @@ class ChromaServer:
 
     def __init__(self, folder: Path, port: int | None = None) -> None:
         self._folder = folder
-        self._port = port or _free_port()
+        self._port = port or free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self.log = folder.with_name(f"{folder.name}.log")
 
@@ -84,23 +85,11 @@ class ChromaServer:
 
     def _end(self, how: signal.Signals) -> None:
         process, self._process = self._process, None
-        if process is None:
-            return
-        process.send_signal(how)
-        try:
-            process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        if process is not None:
+            end_process(process, how)
 
 
 def collections_of(address: str) -> dict[str, dict[str, object]]:
     """Every collection that a server has, whoever made it, with its metadata."""
     with urlopen(f"{address}{_COLLECTIONS}", timeout=30) as answer:
         return {each["name"]: each["metadata"] or {} for each in json.load(answer)}
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])

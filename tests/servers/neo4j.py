@@ -24,7 +24,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -39,6 +38,7 @@ from neo4j.exceptions import DriverError, Neo4jError
 from platformdirs import user_cache_path
 
 from tests.once import once
+from tests.servers.process import end_process, free_port
 
 _PATIENCE = 240  # seconds that a busy machine may need; an idle one needs ten
 _MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -176,7 +176,7 @@ class Neo4jServer:
         self._folder = folder
         self._options = [f"-Xmx{heap}", "-XX:+UseSerialGC", *(["-XX:TieredStopAtLevel=1"] if brief else [])]
         self._heap = heap
-        self._port = port or _free_port()
+        self._port = port or free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self.user = None if password is None else "neo4j"
         self.password = password
@@ -236,12 +236,7 @@ class Neo4jServer:
         process, self._process = self._process, None
         if process is None:
             return
-        process.send_signal(how)
-        try:
-            process.wait(timeout=60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end_process(process, how)
         assert process.stdin is not None
         process.stdin.close()
 
@@ -329,12 +324,6 @@ class Neo4jServers(Mapping[str, Neo4j]):
 
 def _auth(user: str | None, password: str | None) -> Auth | None:
     return None if user is None else basic_auth(user, password or "")
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 # --- where it comes from ---------------------------------------------------------------------------------------------
