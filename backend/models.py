@@ -324,6 +324,7 @@ class IndexState(StrEnum):
     POPULATING = "populating"
     MISSING = "missing"
     FAILED = "failed"
+    OTHER_DEFINITION = "not as it should be"
     OTHER_ENCODER = "other encoder"
 
 

@@ -19,6 +19,7 @@ _STATES = {
     IndexState.POPULATING: "being built",
     IndexState.MISSING: "missing",
     IndexState.FAILED: "failed",
+    IndexState.OTHER_DEFINITION: "not as it should be:",
     IndexState.OTHER_ENCODER: "made with another encoder",
 }
 

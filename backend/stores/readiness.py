@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from backend.models import IndexState, IndexStatus, Progress
+
+
+@dataclass(frozen=True, slots=True)
+class FullText:
+    """The state of the one index that holds the names of all labels; `percent` only while it is populating."""
+
+    state: IndexState
+    percent: float | None = None
+    detail: str = ""
 
 
 def data_version(commits: int) -> str:
@@ -16,18 +26,17 @@ def data_version(commits: int) -> str:
 
 def index_states(
     labels: Mapping[str, tuple[int, int]],
-    full_text: IndexState,
-    percent: float | None,
+    full_text: FullText,
     *,
     building: Callable[[], Progress | None],
 ) -> tuple[IndexStatus, ...]:
     """The indexes of each label, of which the store has so many entities, and so many of these without a vector.
 
-    One full-text index holds the names of all labels. `building` says what a running `attest index` is doing.
+    `building` says what a running `attest index` is doing.
     """
     found = []
     for label, (entities, without) in sorted(labels.items()):
-        found.append(IndexStatus(label, "fulltext", full_text, percent))
+        found.append(IndexStatus(label, "fulltext", full_text.state, full_text.percent, full_text.detail))
         vector_state = IndexState.MISSING if without else IndexState.ONLINE
         detail = f"{without} of {entities} entities have no vector" if without else ""
         found.append(IndexStatus(label, "vector", vector_state, detail=detail))

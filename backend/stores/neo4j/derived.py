@@ -21,10 +21,8 @@ from backend.stores.neo4j.schema import (
     DOCUMENT,
     EDGE,
     ENTITY,
-    FULL_TEXT,
     HAS_PART,
     IN_ORDER,
-    INDEXES,
     LABEL,
     MENTIONED_IN,
     METADATA_KEY,
@@ -43,7 +41,6 @@ from backend.stores.validity import BEGINNING, ENDLESS, FOREVER
 _DOCUMENTS, _EDGES, _ENTITIES, _ROWS = 200, 2_000, 2_000, 5_000
 # The `since` of what is removed and not yet deleted: later than every commit.
 _NEVER = 2**62
-_INDEX_SECONDS = 600
 
 # --- in the commit's transaction -------------------------------------------------------------------------------------
 
@@ -385,35 +382,6 @@ def sweep(server: Server, commit: int) -> None:
         ),
     ):
         server.run_alone(f"{statement} IN TRANSACTIONS OF {_ROWS} ROWS", {"commit": commit})
-
-
-# --- indexes ---------------------------------------------------------------------------------------------------------
-
-
-def make_indexes(server: Server) -> None:
-    """Creates the constraints and indexes that are not there, and waits for all."""
-    with server.reading() as reading:
-        there = {row["name"] for row in reading.peek("SHOW INDEXES YIELD name RETURN name")}
-    missing = [index for index in INDEXES if index.name not in there]
-    for index in missing:
-        server.run_alone(index.statement)
-    if missing:
-        server.run_alone("CALL db.awaitIndexes($seconds)", {"seconds": _INDEX_SECONDS})
-
-
-def rebuild_names(server: Server) -> list[str]:
-    """Makes the full-text index anew where it is missing, has failed or is another; what was done, in words."""
-    asked = {"index": FULL_TEXT}
-    with server.reading() as reading:
-        found = reading.peek(
-            "SHOW INDEXES YIELD name, state, properties WHERE name = $index RETURN state, properties", asked
-        )
-        count = reading.peek(f"MATCH (n:{ENTITY}) WHERE n.id IS NOT NULL RETURN count(n) AS names")[0]["names"]
-    if found and found[0]["state"] == "ONLINE":
-        return []
-    server.run_alone(f"DROP INDEX {FULL_TEXT} IF EXISTS")
-    make_indexes(server)
-    return [f"{count} names put into the full-text index"]
 
 
 # --- parts -----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from backend.models import (
     CollectionCounts,
     DatasetCounts,
     DocumentView,
-    IndexState,
     Passage,
     Progress,
     VectorCollection,
@@ -17,6 +16,7 @@ from backend.models import (
 from backend.scope import ResolvedScope
 from backend.stores.neo4j.driver import Row
 from backend.stores.neo4j.entities import unknown_names
+from backend.stores.neo4j.indexes import full_text
 from backend.stores.neo4j.rows import document_fields, document_list, passage_list, result_passage
 from backend.stores.neo4j.schema import (
     CHUNK,
@@ -24,8 +24,6 @@ from backend.stores.neo4j.schema import (
     DATASET,
     DOCUMENT,
     ENTITY,
-    FULL_TEXT,
-    FULL_TEXT_PROPERTIES,
     HAS_PART,
     LABEL,
     MENTIONED_IN,
@@ -37,7 +35,7 @@ from backend.stores.neo4j.schema import (
     text_key,
 )
 from backend.stores.neo4j.visibility import Reads, written
-from backend.stores.readiness import data_version, index_states
+from backend.stores.readiness import FullText, data_version, index_states
 
 _ALL_SPANS = f"[(n:{ENTITY})-[m:{MENTIONED_IN}]->(p) WHERE {written('m')} | [m.start, m.end]]"
 
@@ -57,10 +55,9 @@ class LibraryReads(Reads):
     def opening(self, names: Mapping[str, Sequence[str]]) -> tuple[Catalog, tuple[tuple[str, str], ...]]:
         unknown, asked = unknown_names(names)
         (row,) = self.reading.read(f"{_CATALOG}, {unknown} AS unknown", {**asked, "commit": self.commit})
-        full_text = self.reading.read(_FULL_TEXT_STATE, {"index": FULL_TEXT})
-        return self._catalog(row, full_text), tuple((kind, name) for kind, name in row["unknown"])
+        return self._catalog(row, full_text(self.reading)), tuple((kind, name) for kind, name in row["unknown"])
 
-    def _catalog(self, row: Row, full_text: Sequence[Row]) -> Catalog:
+    def _catalog(self, row: Row, names: FullText) -> Catalog:
         labels = {name: (entities, without) for name, entities, without in row["labels"]}
         return Catalog(
             data_version=self.data_version,
@@ -68,7 +65,7 @@ class LibraryReads(Reads):
             relation_types=tuple(sorted(row["relation_types"])),
             collections=tuple(sorted(row["collections"])),
             metadata_keys=tuple(sorted(row["metadata_keys"])),
-            indexes=index_states(labels, *_full_text(full_text), building=self.building),
+            indexes=index_states(labels, names, building=self.building),
             vector_collections=tuple(VectorCollection(*fields[1:]) for fields in sorted(row["vector_collections"])),
         )
 
@@ -176,18 +173,3 @@ CALL () {{
     MATCH (k:{VECTORS}) RETURN collect([k.number, k.name, k.kind, k.job, k.count, k.encoder]) AS vector_collections
 }}
 RETURN labels, relation_types, collections, metadata_keys, vector_collections"""
-# A statement of its own: it cannot be part of another.
-_FULL_TEXT_STATE = """
-SHOW INDEXES YIELD name, state, populationPercent, labelsOrTypes, properties WHERE name = $index
-RETURN state, populationPercent AS percent, labelsOrTypes AS labels, properties
-"""
-
-
-def _full_text(found: Sequence[Row]) -> tuple[IndexState, float | None]:
-    """The state of the full-text index, and how far it is built where it is being built."""
-    if not found or (found[0]["labels"], sorted(found[0]["properties"])) != ([ENTITY], sorted(FULL_TEXT_PROPERTIES)):
-        return IndexState.MISSING, None
-    state, percent = found[0]["state"], found[0]["percent"]
-    if state == "POPULATING":
-        return IndexState.POPULATING, round(percent, 1)
-    return (IndexState.ONLINE if state == "ONLINE" else IndexState.FAILED), None

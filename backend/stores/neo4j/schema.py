@@ -36,9 +36,10 @@ _MAX_TOKEN = 200
 
 FULL_TEXT, FULL_TEXT_PROPERTIES = "attest_names", ("names", "name_keys", "label_token")
 # Words are folded and split above the stores; the analyzer only takes them apart again at the spaces.
+FULL_TEXT_CONFIG = {"fulltext.analyzer": "whitespace", "fulltext.eventually_consistent": False}
 _FULL_TEXT_STATEMENT = (
     f"CREATE FULLTEXT INDEX {FULL_TEXT} IF NOT EXISTS FOR (n:{ENTITY}) ON EACH [n.{', n.'.join(FULL_TEXT_PROPERTIES)}] "
-    "OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace', `fulltext.eventually_consistent`: false}}"
+    f"OPTIONS {{indexConfig: {{{', '.join(f'`{key}`: {value!r}' for key, value in FULL_TEXT_CONFIG.items())}}}}}"
 )
 
 
@@ -93,8 +94,8 @@ INDEXES = (
     _range(EDGE, "target", *_ORDER),
     _range(EDGE, "source", "type_key", *_ORDER),
     _range(EDGE, "target", "type_key", *_ORDER),
-    Index(FULL_TEXT, _FULL_TEXT_STATEMENT),
 )
+NAMES = Index(FULL_TEXT, _FULL_TEXT_STATEMENT)
 
 
 def text_key(*parts: str) -> str:

@@ -10,7 +10,7 @@ from uuid import uuid4
 from backend.errors import AttestError, StoreUnreachable
 from backend.models import JobState, Progress
 from backend.stores.base import GraphView
-from backend.stores.neo4j import derived, statements
+from backend.stores.neo4j import derived, indexes, statements
 from backend.stores.neo4j.driver import Address, Reading, Row, Server
 from backend.stores.neo4j.edges import EdgeReads
 from backend.stores.neo4j.entities import EntityReads
@@ -81,7 +81,7 @@ class Neo4jStore:
     @contextmanager
     def writer(self, job_id: str) -> Iterator[Neo4jWriter]:
         state = self._state()
-        derived.make_indexes(self._server)
+        indexes.make_indexes(self._server)
         if state["writing"] is not None:
             derived.sweep(self._server, state["commits"])
         derived.settle(self._server)
@@ -114,7 +114,8 @@ class Neo4jStore:
         with self._server.reading() as reading:
             rows = reading.peek(statements.STATE)
         if not rows:
-            derived.make_indexes(self._server)
+            indexes.make_indexes(self._server)
+            indexes.rebuild_names(self._server)
             fields = {"schema": SCHEMA_VERSION, "identity": str(uuid4()), "beginning": BEGINNING}
             self._server.write(lambda transaction: transaction.run(statements.CREATE_STATE, fields))
             with self._server.reading() as reading:

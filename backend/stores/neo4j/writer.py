@@ -19,7 +19,7 @@ from backend.scope import document_values
 from backend.stores.base import CurrentVersion, NewMention, NewPassage, NewRelation, NewVersion
 from backend.stores.fulltext import name_text, names_of, whole_forms
 from backend.stores.jobs import now, report_text
-from backend.stores.neo4j import derived, statements
+from backend.stores.neo4j import derived, indexes, statements
 from backend.stores.neo4j.driver import Row, Server, Writing
 from backend.stores.neo4j.rows import as_json
 from backend.stores.neo4j.schema import MAX_TYPES, label_token, text_key, text_order, type_token
@@ -236,11 +236,12 @@ class Neo4jWriter:
         self._changes.vectors.update((entity, None) for entity in placed if entity in lost)
 
     def rebuild_names(self) -> list[str]:
-        return derived.rebuild_names(self._server)
+        return indexes.rebuild_names(self._server)
 
     # --- the end -----------------------------------------------------------------------------------------------------
 
     def commit(self, report: LoadReport | None) -> None:
+        self.rebuild_names()  # a search after a commit never finds its index lost
         changes = self._changes
         touched = self._validity(changes)
 

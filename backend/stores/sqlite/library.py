@@ -16,7 +16,7 @@ from backend.models import (
     VectorCollection,
 )
 from backend.scope import ResolvedScope
-from backend.stores.readiness import data_version, index_states
+from backend.stores.readiness import FullText, data_version, index_states
 from backend.stores.sqlite.driver import Connection, Row
 from backend.stores.sqlite.entities import unknown_names_query
 from backend.stores.sqlite.rows import (
@@ -27,6 +27,7 @@ from backend.stores.sqlite.rows import (
     document_fields,
     result_passage,
 )
+from backend.stores.sqlite.schema import FULL_TEXT
 from backend.stores.sqlite.visibility import Visibility
 
 _ALL_SPANS = """(SELECT json_group_array(json_array(m."start", m."end")) FROM mention m WHERE m.passage = p.id)"""
@@ -56,14 +57,13 @@ class LibraryReads:
     def _catalog(self, row: Row) -> Catalog:
         collections = tuple(VectorCollection(*fields) for fields in json.loads(row["vector_collections"] or "[]"))
         labels = {name: (entities, without) for name, entities, without in json.loads(row["labels"])}
-        full_text = IndexState.ONLINE if row["full_text"] else IndexState.MISSING
         return Catalog(
             data_version=data_version(row["commits"]),
             labels=tuple(sorted(labels)),
             relation_types=tuple(sorted(json.loads(row["relation_types"]))),
             collections=tuple(sorted(json.loads(row["collections"]))),
             metadata_keys=tuple(sorted(json.loads(row["metadata_keys"]))),
-            indexes=index_states(labels, full_text, None, building=self.building),
+            indexes=index_states(labels, _full_text(row["full_text"]), building=self.building),
             vector_collections=collections,
         )
 
@@ -152,6 +152,15 @@ class LibraryReads:
         return tuple(CollectionCounts(**dict(row)) for row in rows)
 
 
+def _full_text(definition: str | None) -> FullText:
+    if definition is None:
+        return FullText(IndexState.MISSING)
+    is_ours = definition == FULL_TEXT
+    return (
+        FullText(IndexState.ONLINE) if is_ours else FullText(IndexState.OTHER_DEFINITION, detail=f"it is {definition}")
+    )
+
+
 # Labels come with the number of their entities, and of those without a vector; one statement reads all names.
 _CATALOG = """
 SELECT (SELECT value FROM meta WHERE key = 'commits') AS commits,
@@ -159,7 +168,7 @@ SELECT (SELECT value FROM meta WHERE key = 'commits') AS commits,
     (SELECT json_group_array(name) FROM relation_type) AS relation_types,
     (SELECT json_group_array(name) FROM collection) AS collections,
     (SELECT json_group_array(name) FROM metadata_key) AS metadata_keys,
-    (SELECT count(*) FROM sqlite_master WHERE name = 'entity_words') AS full_text,
+    (SELECT sql FROM sqlite_master WHERE name = 'entity_words') AS full_text,
     (SELECT json_group_array(json_array(name, kind, job, count, encoder)) FROM (
         SELECT * FROM vector_collection ORDER BY id
     )) AS vector_collections"""

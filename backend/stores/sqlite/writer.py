@@ -35,6 +35,7 @@ class SqliteWriter:
         # Numbers of this job are higher than all before, which tells its own rows from those of earlier loads.
         self._first_mention = (connection.value("SELECT value FROM meta WHERE key = 'mentions'") or 0) + 1
         self._next_mention = self._first_mention
+        self._rebuilt = self._make_names()
 
     # --- what is committed -------------------------------------------------------------------------------------------
 
@@ -302,8 +303,13 @@ class SqliteWriter:
         return {row["uuid"]: tuple(row)[1:] for row in rows}
 
     def rebuild_names(self) -> list[str]:
-        if self._connection.value("SELECT 1 FROM sqlite_master WHERE name = 'entity_words'"):
+        return self._rebuilt
+
+    def _make_names(self) -> list[str]:
+        """Makes the full-text index anew where it is lost or another: every job writes into it."""
+        if self._connection.value("SELECT sql FROM sqlite_master WHERE name = 'entity_words'") == FULL_TEXT:
             return []
+        self._connection.run("DROP TABLE IF EXISTS entity_words")
         self._connection.run(FULL_TEXT)
         rows = self._connection.read(f"SELECT {ENTITY_COLUMNS} FROM {ENTITY_TABLES}")
         for batch in _batched([result_entity(row) for row in rows], 2_000):
