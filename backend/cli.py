@@ -20,7 +20,7 @@ from backend.errors import AttestError, Malformed
 from backend.explorer import Explorer, open_explorer
 from backend.models import EntityQuery, Mode, Scope, WalkQuery
 from backend.scope import parse_condition
-from backend.settings import read_settings
+from backend.settings import Settings, read_settings
 
 T = TypeVar("T")
 app = typer.Typer(
@@ -175,6 +175,21 @@ def remove(
 
 
 @app.command()
+def copy(
+    to: Annotated[str, typer.Option("--to", help="The address of a Neo4j, or a folder for embedded stores.")],
+    vectors_to: Annotated[
+        str | None, typer.Option("--vectors-to", help="The address of a Chroma server; default a folder.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Copy everything into other stores; what is there already is left out."""
+    elsewhere = read_settings().elsewhere(to, vectors_to)
+    with _explorer() as explorer, _explorer(elsewhere) as target, report.progress(shown=not as_json) as listener:
+        copies = explorer.copy(target, listener=listener)
+    _print(as_json, {"datasets": copies}, lambda: report.copied(copies, elsewhere))
+
+
+@app.command()
 def jobs(
     stop: Annotated[str | None, typer.Option(help="Stop this running job.")] = None,
     undo: Annotated[str | None, typer.Option(help="Give up this killed job.")] = None,
@@ -247,9 +262,9 @@ def _fail(error: AttestError) -> None:
 
 
 @contextmanager
-def _explorer() -> Iterator[Explorer]:
-    """The explorer of this process's settings, closed at the end of the block."""
-    explorer = open_explorer(read_settings())
+def _explorer(settings: Settings | None = None) -> Iterator[Explorer]:
+    """The explorer of these settings, or of this process's, closed at the end of the block."""
+    explorer = open_explorer(settings or read_settings())
     try:
         yield explorer
     finally:

@@ -15,6 +15,7 @@ from typing import TypeVar
 from backend.errors import IndexNotReady, Malformed, NotConfigured, Unavailable
 from backend.identity import is_canonical
 from backend.loading.bundle import open_bundle
+from backend.loading.copying import DatasetCopy, Side, copy
 from backend.loading.jobs import Listener, run_job
 from backend.loading.load import LoadRequest, load
 from backend.loading.vectors import VectorWriter
@@ -306,6 +307,11 @@ class Explorer:
             encoded = vectors.encode_missing(ticker)
             writer.commit(None)
         return [*done, *([f"{encoded} names encoded"] if encoded else [])]
+
+    def copy(self, target: Explorer, *, listener: Listener | None = None) -> list[DatasetCopy]:
+        """Copies every dataset that the target's stores lack into them, with all versions and vectors."""
+        here, there = (Side(one.store, one.index_store) for one in (self, target))
+        return copy(here, there, encoder=self.encoder, listener=listener)
 
     def _vector_writer(self, writer: GraphWriter, job: Job) -> VectorWriter:
         collections = self.catalog().vector_collections

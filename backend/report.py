@@ -17,7 +17,9 @@ from rich.text import Text
 from backend import models
 from backend.errors import AttestError
 from backend.explorer import Shown
+from backend.loading.copying import DatasetCopy
 from backend.loading.issues import SENTENCES
+from backend.settings import Settings
 from backend.status import StatusReport
 
 _SENTENCES: dict[str, str] = {str(kind): sentence for kind, sentence in SENTENCES.items()}
@@ -112,6 +114,17 @@ def loaded(reports: Iterable[models.LoadReport]) -> None:
             lines([f"{verb}: {issue.count:,} {_SENTENCES.get(issue.kind, issue.kind)}"])
             lines(f"  {example}" for example in issue.examples)
         lines(f"Mended: {text}" for text in report.mended)
+
+
+def copied(copies: Sequence[DatasetCopy], to: Settings) -> None:
+    """What was copied, with the counts that both stores have, and the settings that use the copy."""
+    for copy in copies:
+        counted = ", ".join(f"{count:,} {kind}" for kind, count in copy.rows.items())
+        lines([f"{copy.dataset}: {'copied' if copy.copied else 'was there'}, {counted}"])
+    lines(["To use the copy, set:" if copies else "There is nothing to copy."])
+    if copies:
+        hidden = ("ATTEST_NEO4J_USER", "ATTEST_NEO4J_PASSWORD", "ATTEST_ENCODER")
+        lines(f"  {name}={value}" for name, value in to.environment().items() if name not in hidden)
 
 
 def status(report: StatusReport) -> None:

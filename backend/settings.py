@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dotenv import dotenv_values
@@ -14,12 +14,28 @@ from platformdirs import user_data_path
 from backend.errors import NotConfigured
 
 SQLITE, CHROMA = "sqlite", "chroma"
-_GRAPH_SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
-_VECTOR_SCHEMES = ("http", "https")
 _HOST = r"://([\w.-]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?"
-# A path is for a Chroma behind a proxy, a question mark for Neo4j's routing policy.
-_REST = {"ATTEST_GRAPH": rf"{_HOST}/?(\?[\w=&.-]+)?", "ATTEST_VECTORS": rf"{_HOST}(/[\w./-]*)?"}
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class _Addresses:
+    """How the address of a server looks: its schemes, what may follow the host, and what to do with a password."""
+
+    embedded: str
+    schemes: tuple[str, ...]
+    rest: str
+    without_password: str
+
+
+# A question mark is for Neo4j's routing policy, a path for a Chroma behind a proxy.
+_GRAPHS = _Addresses(
+    SQLITE,
+    ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"),
+    r"/?(\?[\w=&.-]+)?",
+    "Set ATTEST_NEO4J_USER and ATTEST_NEO4J_PASSWORD.",
+)
+_VECTORS = _Addresses(CHROMA, ("http", "https"), r"(/[\w./-]*)?", "Give it without.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +86,11 @@ class Settings:
         defaults = cls()
         return cls(
             home=Path(given["ATTEST_HOME"]).expanduser().resolve() if given.get("ATTEST_HOME") else defaults.home,
-            graph=_place(given, "ATTEST_GRAPH", SQLITE, _GRAPH_SCHEMES),
+            graph=_place("ATTEST_GRAPH", given.get("ATTEST_GRAPH"), _GRAPHS),
             neo4j_user=user,
             neo4j_password=password,
             neo4j_database=given.get("ATTEST_NEO4J_DATABASE") or None,
-            vectors=_place(given, "ATTEST_VECTORS", CHROMA, _VECTOR_SCHEMES),
+            vectors=_place("ATTEST_VECTORS", given.get("ATTEST_VECTORS"), _VECTORS),
             encoder=given.get("ATTEST_ENCODER") or None,
             read_only=_flag(given, "ATTEST_READ_ONLY"),
         )
@@ -82,7 +98,20 @@ class Settings:
     @property
     def vectors_place(self) -> Path | str:
         """Where the vectors are: a folder, or the address of a server."""
-        return self.home / "vectors" if self.vectors == CHROMA else self.vectors
+        if self.vectors != CHROMA:
+            return self.vectors
+        # Vectors belong to one graph: those of a server's are kept apart from those of the embedded one.
+        return self.home / ("vectors" if self.graph == SQLITE else "vectors-neo4j")
+
+    def elsewhere(self, place: str, vectors: str | None) -> Settings:
+        """The same for other stores: `place` is a folder of embedded ones, or the address of a Neo4j."""
+        server = "://" in place
+        return replace(
+            self,
+            home=self.home if server else Path(place).expanduser().resolve(),
+            graph=_place("--to", place, _GRAPHS) if server else SQLITE,
+            vectors=_place("--vectors-to", vectors, _VECTORS),
+        )
 
     def environment(self) -> dict[str, str]:
         """The settings as the environment of another process."""
@@ -104,19 +133,20 @@ def read_settings() -> Settings:
     return Settings.from_environment({**from_file, **os.environ})
 
 
-def _place(given: Mapping[str, str], name: str, embedded: str, schemes: tuple[str, ...]) -> str:
+def _place(name: str, given: str | None, known: _Addresses) -> str:
     """The embedded store, or an address; one that may hold a password is refused without repeating it."""
-    value = given.get(name) or embedded
-    if value == embedded:
+    value = given or known.embedded
+    if value == known.embedded:
         return value
     if "@" in value:
-        instead = "Set ATTEST_NEO4J_USER and ATTEST_NEO4J_PASSWORD." if name == "ATTEST_GRAPH" else "Give it without."
-        raise NotConfigured(f"{name} has a user or a password in its address.", hint=instead)
-    if not re.fullmatch(rf"({'|'.join(map(re.escape, schemes))}){_REST[name]}", value):
+        raise NotConfigured(f"{name} has a user or a password in its address.", hint=known.without_password)
+    if not re.fullmatch(rf"({'|'.join(map(re.escape, known.schemes))}){_HOST}{known.rest}", value):
         scheme, there, _ = value.partition("://")
         shown = f"{scheme}://…" if there else value
-        known = ", ".join(f"{scheme}://host:port" for scheme in schemes)
-        raise NotConfigured(f"{name} is no store that is known here: {shown!r}.", hint=f"Write {embedded}, or {known}.")
+        addresses = ", ".join(f"{scheme}://host:port" for scheme in known.schemes)
+        raise NotConfigured(
+            f"{name} is no store that is known here: {shown!r}.", hint=f"Write {known.embedded}, or {addresses}."
+        )
     return value.rstrip("/")
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from backend.identity import stable_id
 from backend.models import Entity
 from backend.scope import instant
-from backend.stores.base import NewMention, NewPassage, NewRelation, NewVersion
+from backend.stores.rows import NewMention, NewPassage, NewRelation, NewVersion
 from benchmarks.names import Vocabulary
 
 Numbers = NDArray[np.int64]

@@ -18,7 +18,8 @@ from backend.identity import stable_id
 from backend.loading.issues import Issues
 from backend.loading.rows import DocumentRow, EntityRow, MentionRow, PassageRow, RelationRow, span_within
 from backend.scope import instant
-from backend.stores.base import CurrentVersion, GraphWriter, NewMention, NewPassage, NewRelation, NewVersion
+from backend.stores.base import GraphWriter
+from backend.stores.rows import CurrentVersion, NewMention, NewPassage, NewRelation, NewVersion
 
 T = TypeVar("T")
 BATCH = 2_000

@@ -5,18 +5,24 @@ Every job writes into a collection of its own, which nobody reads before the job
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from backend.errors import IndexNotReady
 from backend.loading.jobs import Ticker
 from backend.loading.plan import batched
 from backend.models import VectorCollection
 from backend.stores.base import GraphWriter
-from backend.vectors.base import Encoder, Index, Vectors
+from backend.vectors.base import Encoder, Index, Vector
 
 # Collections of a kind that readers have to ask one after the other before a load merges them (design, section 3).
 MAX_COLLECTIONS = 8
 _BATCH = 512
+
+Known = Callable[[Sequence[str]], Mapping[str, Vector]]
+
+
+def _nothing(ids: Sequence[str]) -> Mapping[str, Vector]:
+    return {}
 
 
 class VectorWriter:
@@ -80,43 +86,49 @@ class VectorWriter:
             self._writer.forget_vectors(collection.name)
         return [f"{collection.count} vectors were made with {collection.encoder}" for collection in other]
 
-    def encode_missing(self, ticker: Ticker) -> int:
-        """Encodes whatever has no vector; how many that were."""
+    def encode_missing(self, ticker: Ticker, *, known: Known = _nothing) -> int:
+        """Gives a vector to whatever has none: the one that is `known` by its id, or a new one; how many are new."""
         waiting = list(self._writer.vector_texts("entity", missing_only=True))
         if not waiting and len(self._collections) <= MAX_COLLECTIONS:
             return 0
-        if waiting:
-            ticker("loading the encoder")
-            self._encoder().encode([""])  # its libraries alone take seconds
         self._create()
+        encoded = 0
         for batch in batched(waiting, _BATCH):
-            ticker("encoding names", len(self._ids), len(waiting))
-            vectors = self._encoder().encode([text for _, _, text in batch])
-            self._add([i for i, _, _ in batch], [label for _, label, _ in batch], vectors)
+            found = known([i for i, _, _ in batch])
+            lacking = {i: text for i, _, text in batch if i not in found}
+            if lacking and not encoded:
+                ticker("loading the encoder")
+                self._encoder().encode([""])  # its libraries alone take seconds
+            ticker("encoding names" if lacking else "copying vectors", len(self._ids), len(waiting))
+            self._add([(i, label) for i, label, _ in batch], {**found, **self._encode(lacking)})
+            encoded += len(lacking)
         if len(self._collections) >= MAX_COLLECTIONS:
             self._merge(ticker)
         self._place()
-        return len(waiting)
+        return encoded
+
+    def _encode(self, texts: Mapping[str, str]) -> Mapping[str, Vector]:
+        return dict(zip(texts, self._encoder().encode(list(texts.values())), strict=True)) if texts else {}
 
     def _merge(self, ticker: Ticker) -> None:
-        import numpy as np
-
         for number, collection in enumerate(self._collections):
             ticker("merging vectors", number, len(self._collections))
             for batch in batched(self._writer.placed_vectors(collection.name), _BATCH):
                 stored = self._index().read(collection.name, [i for i, _ in batch])
-                kept = [(i, label) for i, label in batch if i in stored]
-                if kept:
-                    vectors = np.stack([stored[i] for i, _ in kept])
-                    self._add([i for i, _ in kept], [label for _, label in kept], vectors)
+                self._add([(i, label) for i, label in batch if i in stored], stored)
 
     def _create(self) -> None:
         encoder = self._encoder()
         self._index().create(self._name, kind="entity", encoder=encoder.name, dimension=encoder.dimension)
 
-    def _add(self, ids: Sequence[str], labels: Sequence[str], vectors: Vectors) -> None:
-        self._index().add(self._name, ids, labels, vectors)
-        self._ids.extend(ids)
+    def _add(self, rows: Sequence[tuple[str, str]], vectors: Mapping[str, Vector]) -> None:
+        """Adds rows of id and label, each with its vector."""
+        import numpy as np
+
+        if rows:
+            ids = [i for i, _ in rows]
+            self._index().add(self._name, ids, [label for _, label in rows], np.stack([vectors[i] for i in ids]))
+            self._ids.extend(ids)
 
     def _place(self) -> None:
         self._index().seal(self._name)

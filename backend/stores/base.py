@@ -7,9 +7,9 @@ One call of a primitive is one query.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from backend.models import (
@@ -17,7 +17,6 @@ from backend.models import (
     CollectionCounts,
     Counts,
     DatasetCounts,
-    Document,
     DocumentView,
     Entity,
     EntityView,
@@ -25,7 +24,6 @@ from backend.models import (
     Hidden,
     Job,
     JobState,
-    Json,
     LoadReport,
     Passage,
     Progress,
@@ -34,6 +32,14 @@ from backend.models import (
     VectorCollection,
 )
 from backend.scope import ResolvedScope
+from backend.stores.rows import (
+    CurrentVersion,
+    DatasetRows,
+    NewMention,
+    NewPassage,
+    NewRelation,
+    NewVersion,
+)
 from backend.words import Word
 
 T = TypeVar("T")
@@ -115,91 +121,10 @@ class HiddenEdges:
     distinct: int
 
 
-@dataclass(frozen=True, slots=True)
-class CurrentVersion:
-    """The latest version of a document as a load compares with it."""
-
-    document_id: str
-    version: int
-    content: str
-    version_key: str
-    ended: bool
-
-
-# --- rows that a load writes -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class NewVersion:
-    """A document version to write; without a title readers see its source id.
-
-    `version_key` tells this version's rows from those of every other version. `declared_from` is the row's own
-    `valid_from`; `valid_from` the instant from which the version counts, None for the beginning.
-    """
-
-    document_id: str
-    source_id: str
-    version_key: str
-    content: str
-    title: str | None
-    collection: str
-    date: str | None
-    author: str | None
-    url: str | None
-    declared_from: str | None
-    valid_from: int | None
-    metadata: Mapping[str, Json]
-
-
-@dataclass(frozen=True, slots=True)
-class NewPassage:
-    """A passage of the version with `version_key`."""
-
-    id: str
-    source_id: str
-    version_key: str
-    position: int
-    text: str
-    heading: str | None
-    start: int | None
-    end: int | None
-    metadata: Mapping[str, Json]
-
-
-@dataclass(frozen=True, slots=True)
-class NewMention:
-    """An entity occurs in a passage; both are committed already or written by the same job."""
-
-    entity_id: str
-    passage_id: str
-    surface: str | None
-    start: int | None
-    end: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class NewRelation:
-    """A relation; one that is committed already is updated in place and keeps the support of its other versions.
-
-    `unstated` is True where its row names no passage at all; `passage_ids` are those of new support.
-    """
-
-    id: str
-    source_id: str
-    source: str
-    target: str
-    type: str
-    unstated: bool
-    passage_ids: tuple[str, ...]
-    description: str | None = None
-    weight: float | None = None
-    metadata: Mapping[str, Json] = field(default_factory=dict)
-
-
 # --- protocols -------------------------------------------------------------------------------------------------------
 
 
-class GraphView(Protocol):
+class GraphView(DatasetRows, Protocol):
     """A consistent reading of what is committed; a load that commits meanwhile is not seen."""
 
     @property
@@ -312,7 +237,8 @@ class GraphWriter(Protocol):
     def vector_texts(self, kind: str, *, missing_only: bool) -> Iterable[tuple[str, str, str]]:
         """Id, label and text to encode of everything of a kind, or only of what has no vector, in order of id."""
 
-    def put_entities(self, dataset: str, rows: Sequence[Entity]) -> None: ...
+    def put_entities(self, dataset: str, rows: Sequence[Entity], *, retired: Container[str] = ()) -> None:
+        """Adds entities, or changes them in place; those whose id is in `retired` come as a dataset has let them go."""
 
     def put_versions(self, dataset: str, rows: Sequence[NewVersion]) -> None: ...
 
@@ -397,23 +323,3 @@ class GraphStore(Protocol):
         """Name and version of the database, for people."""
 
     def close(self) -> None: ...
-
-
-__all__ = [
-    "Candidate",
-    "CurrentVersion",
-    "Document",
-    "EdgeRead",
-    "End",
-    "GraphStore",
-    "GraphView",
-    "GraphWriter",
-    "JobBoard",
-    "NewMention",
-    "NewPassage",
-    "NewRelation",
-    "NewVersion",
-    "Proposals",
-    "Proposed",
-    "StoredEdge",
-]

@@ -41,7 +41,7 @@ def entity_fields(row: Sequence[Any]) -> dict[str, Any]:
         "label": label,
         "aliases": tuple(aliases),
         "description": description,
-        "metadata": _metadata(metadata),
+        "metadata": read_metadata(metadata),
     }
 
 
@@ -62,7 +62,7 @@ def document_fields(row: Sequence[Any]) -> dict[str, Any]:
         "author": author,
         "url": url,
         "valid_from": declared_from,
-        "metadata": _metadata(metadata),
+        "metadata": read_metadata(metadata),
     }
 
 
@@ -93,7 +93,8 @@ def as_json(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def _metadata(text: str) -> dict[str, Json]:
+def read_metadata(text: str) -> dict[str, Json]:
+    """What `as_json` has made of metadata."""
     found: dict[str, Json] = orjson.loads(text) if text != "{}" else {}
     return found
 

@@ -11,6 +11,7 @@ from backend.errors import AttestError, StoreUnreachable
 from backend.models import JobState, Progress
 from backend.stores.base import GraphView
 from backend.stores.neo4j import derived, indexes, statements
+from backend.stores.neo4j.dataset import DatasetReads
 from backend.stores.neo4j.driver import Address, Reading, Row, Server
 from backend.stores.neo4j.edges import EdgeReads
 from backend.stores.neo4j.entities import EntityReads
@@ -25,7 +26,7 @@ T = TypeVar("T")
 _ATTEMPTS = 5
 
 
-class Neo4jView(EntityReads, EdgeReads, LibraryReads):
+class Neo4jView(EntityReads, EdgeReads, LibraryReads, DatasetReads):
     """A GraphView of what one commit shows."""
 
     def __init__(self, reading: Reading, building: Callable[[], Progress | None], state: Row) -> None:

@@ -7,8 +7,8 @@ transaction. A job that does not get so far leaves nothing but rows that nobody 
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -16,13 +16,13 @@ from typing import Any
 from backend.identity import edge_id
 from backend.models import Entity, LoadReport, VectorCollection
 from backend.scope import document_values
-from backend.stores.base import CurrentVersion, NewMention, NewPassage, NewRelation, NewVersion
 from backend.stores.fulltext import name_text, names_of, whole_forms
 from backend.stores.jobs import now, report_text
 from backend.stores.neo4j import derived, indexes, statements
 from backend.stores.neo4j.driver import Row, Server, Writing
 from backend.stores.neo4j.rows import as_json
 from backend.stores.neo4j.schema import MAX_TYPES, label_token, text_key, text_order, type_token
+from backend.stores.rows import CurrentVersion, NewMention, NewPassage, NewRelation, NewVersion, Support
 from backend.stores.validity import BEGINNING, ENDLESS, validity
 from backend.words import token_text
 
@@ -98,19 +98,19 @@ class Neo4jWriter:
 
     # --- rows of a load ----------------------------------------------------------------------------------------------
 
-    def put_entities(self, dataset: str, rows: Sequence[Entity]) -> None:
+    def put_entities(self, dataset: str, rows: Sequence[Entity], *, retired: Container[str] = ()) -> None:
         """Adds new entities; changed ones wait for the commit, where a changed name or description loses its vector."""
         self._datasets.add(dataset)
         stored = {row["id"]: row for row in self._read(statements.STORED_ENTITIES, ids=[one.id for one in rows])}
         new = []
         for row in rows:
-            fields = _entity_fields(row)
+            fields = {**_entity_fields(row), "retired": row.id in retired}
             before = stored.get(row.id)
             if before is None:
                 self._number += 1
                 new.append({"token": label_token(row.label), "fields": {**fields, **self._new_entity(dataset, row)}})
-            elif before["retired"] or any(before[key] != value for key, value in fields.items() if key in before):
-                self._changes.entities[row.id] = {**fields, "retired": False}
+            elif any(before[key] != value for key, value in fields.items() if key in before):
+                self._changes.entities[row.id] = fields
                 if any(before[key] != fields[key] for key in ("name", "label", "description")):
                     self._changes.vectors[row.id] = None
         self._own_entities.update(row.id for row in rows if row.id not in stored)
@@ -120,11 +120,16 @@ class Neo4jWriter:
         self._datasets.add(dataset)
         for start in range(0, len(rows), _PAGE):
             batch = rows[start : start + _PAGE]
-            numbers = {
-                row["id"]: row["number"]
-                for row in self._read(statements.LAST_VERSIONS, ids=[row.document_id for row in batch])
-            }
-            new = [self._new_version(dataset, row, numbers.get(row.document_id, 0) + 1) for row in batch]
+            numbers = Counter(
+                {
+                    row["id"]: row["number"]
+                    for row in self._read(statements.LAST_VERSIONS, ids=[row.document_id for row in batch])
+                }
+            )
+            new = []
+            for row in batch:
+                numbers[row.document_id] += 1
+                new.append(self._new_version(dataset, row, numbers[row.document_id]))
             self._write(statements.CREATE_VERSIONS, [{"fields": fields} for fields in new])
             self._changes.documents.update(row.document_id for row in batch)
 
@@ -149,7 +154,8 @@ class Neo4jWriter:
     def put_relations(self, dataset: str, rows: Sequence[NewRelation]) -> None:
         self._datasets.add(dataset)
         edges = {row.id: edge_id(row.source, row.type, row.target) for row in rows}
-        self._put_edges({edges[row.id]: row for row in rows})
+        stated = [(row.id, edge_id(one.source, one.type, one.target), one) for row in rows for one in row.support]
+        self._put_edges({edge: one for _, edge, one in stated})
         stored = {row["id"]: row for row in self._read(statements.STORED_RELATIONS, ids=list(edges))}
         new: list[Row] = []
         touched: set[str] = set()
@@ -163,15 +169,15 @@ class Neo4jWriter:
                 touched.update((before["edge"], fields["edge"]))
         self._write(statements.CREATE_RELATIONS, new)
         support = [
-            {"relation": row.id, "edge": edges[row.id], "passage": passage}
-            for row in rows
-            for passage in dict.fromkeys(row.passage_ids)
+            {"relation": relation, "edge": edge, "passage": passage}
+            for relation, edge, one in stated
+            for passage in dict.fromkeys(one.passage_ids)
         ]
         touched.update(row["edge"] for row in support)
         self._write(statements.CREATE_SUPPORT, support)
         self._write(statements.TOUCH_EDGES, [{"id": edge} for edge in touched])
 
-    def _put_edges(self, edges: Mapping[str, NewRelation]) -> None:
+    def _put_edges(self, edges: Mapping[str, Support]) -> None:
         stored = {row["id"] for row in self._read(statements.STORED_EDGES, ids=list(edges))}
         self._write(
             statements.CREATE_EDGES,
@@ -310,7 +316,6 @@ class Neo4jWriter:
             "source_key": text_key(dataset, row.source_id),
             "dataset": dataset,
             "number": self._number,
-            "retired": False,
             "known": False,
             "supported": False,
             "since": self._since,
@@ -334,6 +339,7 @@ class Neo4jWriter:
             "declared_from": row.declared_from,
             "metadata": as_json(row.metadata),
             "begins": BEGINNING if row.valid_from is None else row.valid_from,
+            "ended": row.ended,
             "valid_from": BEGINNING,
             "valid_to": ENDLESS,
             "value_keys": [key for key, _ in values],
@@ -396,5 +402,5 @@ def _relation_fields(row: NewRelation, edge: str) -> Row:
     }
 
 
-def _edge(edge: str, row: NewRelation) -> Row:
+def _edge(edge: str, row: Support) -> Row:
     return {"id": edge, "source": row.source, "target": row.target, "type": row.type, "type_key": text_key(row.type)}

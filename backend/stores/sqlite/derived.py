@@ -44,6 +44,13 @@ def touch_edges_of_relations(connection: Connection, relation_ids: Sequence[str]
     )
 
 
+def touch_edges(connection: Connection, edge_ids: Sequence[str]) -> None:
+    connection.run(
+        "INSERT OR IGNORE INTO touched_edge SELECT id FROM edge WHERE uuid IN (SELECT value FROM json_each(?))",
+        (json.dumps(edge_ids),),
+    )
+
+
 def finish(connection: Connection) -> None:
     """Brings every derived table into line with what was touched."""
     connection.run(

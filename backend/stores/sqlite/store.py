@@ -12,6 +12,7 @@ from backend.errors import StoreUnreachable
 from backend.models import JobState, Progress
 from backend.stores.base import GraphView
 from backend.stores.sqlite import driver
+from backend.stores.sqlite.dataset import DatasetReads
 from backend.stores.sqlite.driver import Connection, Pool
 from backend.stores.sqlite.edges import EdgeReads
 from backend.stores.sqlite.entities import EntityReads
@@ -28,7 +29,7 @@ T = TypeVar("T")
 _WRITER_CACHE_KIB = 1_048_576
 
 
-class SqliteView(EntityReads, EdgeReads, LibraryReads):
+class SqliteView(EntityReads, EdgeReads, LibraryReads, DatasetReads):
     """A GraphView inside one read transaction."""
 
     def __init__(self, connection: Connection, building: Callable[[], Progress | None]) -> None:

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from backend.identity import edge_id
 from backend.models import Entity, LoadReport, VectorCollection
 from backend.scope import document_values
-from backend.stores.base import CurrentVersion, NewMention, NewPassage, NewRelation, NewVersion
 from backend.stores.fulltext import name_text, names_of, whole_forms
 from backend.stores.jobs import now, report_text
+from backend.stores.rows import CurrentVersion, NewMention, NewPassage, NewRelation, NewVersion
 from backend.stores.sqlite import derived
 from backend.stores.sqlite.driver import Connection
 from backend.stores.sqlite.entities import label_token, name_key
@@ -96,17 +96,17 @@ class SqliteWriter:
 
     # --- rows of a load ----------------------------------------------------------------------------------------------
 
-    def put_entities(self, dataset: str, rows: Sequence[Entity]) -> None:
+    def put_entities(self, dataset: str, rows: Sequence[Entity], *, retired: Container[str] = ()) -> None:
         """Adds new entities and updates changed ones in place; a changed name or description loses its vector."""
         dataset_id = self._dataset(dataset)
         stored = self._stored_fields([row.id for row in rows])
-        changed = [row for row in rows if stored.get(row.id) != _entity_fields(row)]
+        changed = [row for row in rows if stored.get(row.id) != (*_entity_fields(row), row.id in retired)]
         self._connection.run_many(
-            """INSERT INTO entity (uuid, dataset, source_id, label, name, aliases, description, metadata)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """INSERT INTO entity (uuid, dataset, source_id, label, name, aliases, description, metadata, retired)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (uuid) DO UPDATE SET label = excluded.label, name = excluded.name,
                     aliases = excluded.aliases, description = excluded.description, metadata = excluded.metadata,
-                    retired = 0, vectors = CASE WHEN name IS excluded.name AND label = excluded.label
+                    retired = excluded.retired, vectors = CASE WHEN name IS excluded.name AND label = excluded.label
                         AND description IS excluded.description THEN vectors END""",
             [
                 (
@@ -118,6 +118,7 @@ class SqliteWriter:
                     as_json(row.aliases),
                     row.description,
                     as_json(row.metadata),
+                    row.id in retired,
                 )
                 for row in changed
             ],
@@ -183,13 +184,14 @@ class SqliteWriter:
     def put_relations(self, dataset: str, rows: Sequence[NewRelation]) -> None:
         dataset_id = self._dataset(dataset)
         edges = [edge_id(row.source, row.type, row.target) for row in rows]
+        support = [(row.id, edge_id(one.source, one.type, one.target), one) for row in rows for one in row.support]
         derived.touch_edges_of_relations(self._connection, [row.id for row in rows])
         self._connection.run_many(
             """INSERT INTO edge (uuid, source, target, type) SELECT ?, s.id, t.id, ? FROM entity s, entity t
                 WHERE s.uuid = ? AND t.uuid = ? ON CONFLICT (uuid) DO NOTHING""",
             [
-                (edge, self._name_id("relation_type", self._types, row.type), row.source, row.target)
-                for edge, row in zip(edges, rows, strict=True)
+                (edge, self._name_id("relation_type", self._types, one.type), one.source, one.target)
+                for _, edge, one in support
             ],
         )
         self._connection.run_many(
@@ -213,11 +215,12 @@ class SqliteWriter:
         )
         self._connection.run_many(
             """INSERT INTO support (edge, relation, passage, version, document)
-                SELECT r.edge, r.id, p.id, v.id, v.document FROM relation r, passage p
-                JOIN version v ON v.id = p.version WHERE r.uuid = ? AND p.uuid = ? ON CONFLICT DO NOTHING""",
-            [(row.id, passage_id) for row in rows for passage_id in row.passage_ids],
+                SELECT x.id, r.id, p.id, v.id, v.document FROM relation r, edge x, passage p
+                JOIN version v ON v.id = p.version WHERE r.uuid = ? AND x.uuid = ? AND p.uuid = ?
+                ON CONFLICT DO NOTHING""",
+            [(relation, edge, passage_id) for relation, edge, one in support for passage_id in one.passage_ids],
         )
-        derived.touch_edges_of_relations(self._connection, [row.id for row in rows])
+        derived.touch_edges(self._connection, [edge for _, edge, _ in support])
 
     # --- removing ----------------------------------------------------------------------------------------------------
 
@@ -359,6 +362,11 @@ class SqliteWriter:
         )
         version = self._connection.value("SELECT last_insert_rowid()")
         self._versions[row.version_key] = version
+        if row.ended is not None:
+            self._connection.run(
+                "INSERT INTO ending (document, at, after) SELECT document, ?, number FROM version WHERE id = ?",
+                (row.ended, version),
+            )
         fields = {"collection": row.collection, "date": row.date, "author": row.author, "url": row.url}
         self._connection.run_many(
             "INSERT INTO version_value VALUES (?, ?, ?, ?, ?)",
@@ -381,5 +389,5 @@ def _batched(rows: Sequence[Entity], size: int) -> Iterator[Sequence[Entity]]:
 
 
 def _entity_fields(row: Entity) -> tuple[object, ...]:
-    """The fields of an entity as they are stored; the last is `retired`."""
-    return (row.label, row.name, as_json(row.aliases), row.description, as_json(row.metadata), 0)
+    """The fields of an entity as they are stored."""
+    return (row.label, row.name, as_json(row.aliases), row.description, as_json(row.metadata))

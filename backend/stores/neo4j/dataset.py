@@ -1,0 +1,119 @@
+"""Reading everything of a dataset as a writer takes it, whatever any scope hides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from backend.stores.neo4j.driver import Row
+from backend.stores.neo4j.rows import entity_list, read_metadata, result_entity
+from backend.stores.neo4j.schema import (
+    CHUNK,
+    DATASET,
+    DOCUMENT,
+    EDGE,
+    ENTITY,
+    HAS_PART,
+    MENTIONED_IN,
+    RELATION,
+    STATED_IN,
+)
+from backend.stores.neo4j.visibility import Reads, written
+from backend.stores.rows import NewMention, NewPassage, NewRelation, NewVersion, StoredEntity, stored_relation
+
+_VERSIONS_OF = f"MATCH (v:{DOCUMENT}) WHERE v.id IS NOT NULL AND v.dataset = dataset AND {written('v')}"
+_ENTITIES_OF = f"MATCH (n:{ENTITY}) WHERE n.id IS NOT NULL AND n.dataset = dataset AND {written('n')}"
+_RELATIONS_OF = f"MATCH (r:{RELATION}) WHERE r.id IS NOT NULL AND r.dataset = dataset AND {written('r')}"
+_IDS = {
+    "document": f"WITH $dataset AS dataset {_VERSIONS_OF} RETURN DISTINCT v.id AS id ORDER BY id",
+    "entity": f"WITH $dataset AS dataset {_ENTITIES_OF} RETURN n.id AS id ORDER BY n.number",
+    "relation": f"WITH $dataset AS dataset {_RELATIONS_OF} RETURN r.id AS id ORDER BY id",
+}
+_COUNTS = f"""
+MATCH (d:{DATASET}) WITH d.name AS dataset
+CALL (dataset) {{ {_VERSIONS_OF} RETURN count(DISTINCT v.id) AS documents, count(v) AS versions }}
+CALL (dataset) {{
+    {_VERSIONS_OF} MATCH (v)-[:{HAS_PART}]->(p:{CHUNK}) WHERE {written("p")}
+    RETURN count(p) AS passages, sum(COUNT {{ MATCH (p)<-[m:{MENTIONED_IN}]-() WHERE {written("m")} }}) AS mentions
+}}
+CALL (dataset) {{ {_ENTITIES_OF} RETURN count(n) AS entities }}
+CALL (dataset) {{
+    {_RELATIONS_OF} RETURN count(r) AS relations,
+        sum(COUNT {{ MATCH (r)-[s:{STATED_IN}]->() WHERE {written("s")} }}) AS support
+}}
+RETURN dataset, documents, versions, passages, mentions, entities, relations, support"""
+_ENTITIES = f"""
+UNWIND range(0, size($ids) - 1) AS place WITH place, $ids[place] AS id
+MATCH (n:{ENTITY} {{id: id}}) WHERE {written("n")}
+RETURN {entity_list("n")} AS entity, n.retired AS retired, n.vectors AS vectors ORDER BY place"""
+_VERSION = (
+    *("id", "source_id", "key", "content", "title", "collection", "date", "author", "url", "declared_from"),
+    *("begins", "metadata", "ended"),
+)
+_VERSIONS = f"""
+UNWIND $ids AS id MATCH (v:{DOCUMENT} {{id: id}}) WHERE {written("v")}
+RETURN [{", ".join(f"v.{field}" for field in _VERSION)}] AS version, 'title' IN v.value_keys AS is_titled
+ORDER BY v.id, v.number"""
+_PASSAGES_OF = f"""
+UNWIND $ids AS id MATCH (v:{DOCUMENT} {{id: id}})-[:{HAS_PART}]->(p:{CHUNK}) WHERE {written("v")} AND {written("p")}"""
+_PASSAGE = ("id", "source_id", "version", "position", "text", "heading", "start", "end", "metadata")
+_PASSAGES = f"{_PASSAGES_OF} RETURN [{', '.join(f'p.{field}' for field in _PASSAGE)}] AS passage ORDER BY p.id"
+_MENTIONS = f"""{_PASSAGES_OF}
+MATCH (n:{ENTITY})-[m:{MENTIONED_IN}]->(p) WHERE {written("m")}
+RETURN [n.id, p.id, m.surface, m.start, m.end] AS mention ORDER BY p.id, m.start, n.id"""
+_RELATION = ("id", "source_id", "unstated", "description", "weight")
+_RELATIONS = f"""
+UNWIND $ids AS id MATCH (r:{RELATION} {{id: id}}) WHERE {written("r")}
+MATCH (x:{EDGE} {{id: r.edge}})
+CALL (r) {{
+    MATCH (r)-[s:{STATED_IN}]->(p:{CHUNK}) WHERE {written("s")} AND {written("p")} MATCH (f:{EDGE} {{id: s.edge}})
+    RETURN collect([f.source, f.target, f.type, p.id]) AS support
+}}
+RETURN r {{ {", ".join(f".{field}" for field in _RELATION)} }} AS fields, r.metadata AS metadata,
+    [x.source, x.target, x.type] AS own, support ORDER BY r.id"""
+
+
+class DatasetReads(Reads):
+    """The reading primitives from which a dataset is copied."""
+
+    def row_ids(self, kind: str, dataset: str) -> list[str]:
+        return [row["id"] for row in self._asked(_IDS[kind], dataset=dataset)]
+
+    def row_counts(self) -> dict[str, dict[str, int]]:
+        counts = {row.pop("dataset"): row for row in self._asked(_COUNTS)}
+        return {dataset: counts[dataset] for dataset in sorted(counts)}
+
+    def entity_rows(self, ids: Sequence[str]) -> list[StoredEntity]:
+        rows = self._asked(_ENTITIES, ids=list(ids))
+        return [StoredEntity(result_entity(row["entity"]), row["retired"], row["vectors"]) for row in rows]
+
+    def version_rows(self, document_ids: Sequence[str]) -> list[NewVersion]:
+        return [_version(row) for row in self._asked(_VERSIONS, ids=list(document_ids))]
+
+    def passage_rows(self, document_ids: Sequence[str]) -> list[NewPassage]:
+        return [_passage(row) for row in self._asked(_PASSAGES, ids=list(document_ids))]
+
+    def mention_rows(self, document_ids: Sequence[str]) -> list[NewMention]:
+        return [NewMention(*row["mention"]) for row in self._asked(_MENTIONS, ids=list(document_ids))]
+
+    def relation_rows(self, ids: Sequence[str]) -> list[NewRelation]:
+        return [
+            stored_relation(
+                {**row["fields"], "metadata": read_metadata(row["metadata"])}, tuple(row["own"]), row["support"]
+            )
+            for row in self._asked(_RELATIONS, ids=list(ids))
+        ]
+
+    def _asked(self, statement: str, **parameters: Any) -> list[Row]:
+        return self.reading.read(statement, {"commit": self.commit, **parameters})
+
+
+def _version(row: Row) -> NewVersion:
+    *fields, metadata, ended = row["version"]
+    version = NewVersion(*[*fields, read_metadata(metadata), ended])
+    return version.with_title(is_given=row["is_titled"])
+
+
+def _passage(row: Row) -> NewPassage:
+    *fields, metadata = row["passage"]
+    return NewPassage(*[*fields, read_metadata(metadata)])

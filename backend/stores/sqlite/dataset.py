@@ -1,0 +1,133 @@
+"""Reading everything of a dataset as a writer takes it, whatever any scope hides."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from backend.stores.rows import NewMention, NewPassage, NewRelation, NewVersion, StoredEntity, stored_relation
+from backend.stores.sqlite.driver import Connection, Row
+from backend.stores.sqlite.rows import ENTITY_COLUMNS, ENTITY_TABLES, read_json, result_entity
+
+_IDS = {
+    "document": "SELECT uuid FROM document WHERE dataset = (SELECT id FROM dataset WHERE name = ?) ORDER BY id",
+    "entity": "SELECT uuid FROM entity WHERE dataset = (SELECT id FROM dataset WHERE name = ?) ORDER BY id",
+    "relation": "SELECT uuid FROM relation WHERE dataset = (SELECT id FROM dataset WHERE name = ?) ORDER BY id",
+}
+_KINDS = ("documents", "versions", "passages", "mentions", "entities", "relations", "support")
+_OWN = "document d JOIN version v ON v.document = d.id WHERE d.dataset = s.id"
+_COUNTS = f"""
+SELECT s.name, (SELECT count(*) FROM document d WHERE d.dataset = s.id), (SELECT count(*) FROM {_OWN}),
+    (SELECT total(v.passages) FROM {_OWN}), (SELECT total(v.mentions) FROM {_OWN}),
+    (SELECT count(*) FROM entity e WHERE e.dataset = s.id), (SELECT count(*) FROM relation r WHERE r.dataset = s.id),
+    (SELECT count(*) FROM relation r JOIN support u ON u.relation = r.id WHERE r.dataset = s.id)
+FROM dataset s ORDER BY s.name
+"""
+_ENTITIES = f"""
+SELECT {ENTITY_COLUMNS}, e.retired, c.name AS vectors
+FROM json_each(?) asked CROSS JOIN {ENTITY_TABLES} LEFT JOIN vector_collection c ON c.id = e.vectors
+WHERE e.uuid = asked.value ORDER BY asked.key
+"""
+_VERSIONS = """
+SELECT d.uuid, d.source_id, v.key, v.content, v.title, v.collection, v.date, v.author, v.url, v.declared_from,
+    v.valid_from, v.metadata, (SELECT n.at FROM ending n WHERE n.document = d.id AND n.after = v.number) AS ended,
+    EXISTS (SELECT 1 FROM version_value k WHERE k.version = v.id AND k.key = 'title') AS is_titled
+FROM document d JOIN version v ON v.document = d.id
+WHERE d.uuid IN (SELECT value FROM json_each(?)) ORDER BY d.id, v.number
+"""
+_PASSAGES_OF = """json_each(?) asked CROSS JOIN document d ON d.uuid = asked.value
+JOIN version v ON v.document = d.id JOIN passage p ON p.version = v.id"""
+_PASSAGES = f"""
+SELECT p.uuid, p.source_id, v.key, p.position, p.text, p.heading, p."start", p."end", p.metadata
+FROM {_PASSAGES_OF} ORDER BY p.id
+"""
+_MENTIONS = f"""
+SELECT e.uuid AS entity, p.uuid AS passage, m.surface, m."start", m."end"
+FROM {_PASSAGES_OF} JOIN mention m ON m.passage = p.id JOIN entity e ON e.id = m.entity
+ORDER BY m.number
+"""
+_RELATIONS = """
+SELECT r.uuid, r.source_id, s.uuid AS source, t.uuid AS target, k.name AS type, r.unstated, r.description, r.weight,
+    r.metadata, (SELECT json_group_array(json_array(fs.uuid, ft.uuid, fk.name, p.uuid))
+        FROM support u JOIN passage p ON p.id = u.passage JOIN edge f ON f.id = u.edge
+        JOIN entity fs ON fs.id = f.source JOIN entity ft ON ft.id = f.target JOIN relation_type fk ON fk.id = f.type
+        WHERE u.relation = r.id) AS support
+FROM relation r JOIN edge x ON x.id = r.edge JOIN relation_type k ON k.id = x.type
+JOIN entity s ON s.id = x.source JOIN entity t ON t.id = x.target
+WHERE r.uuid IN (SELECT value FROM json_each(?)) ORDER BY r.id
+"""
+
+
+class DatasetReads:
+    """The reading primitives from which a dataset is copied."""
+
+    connection: Connection
+
+    def row_ids(self, kind: str, dataset: str) -> list[str]:
+        return [row["uuid"] for row in self.connection.read(_IDS[kind], (dataset,))]
+
+    def row_counts(self) -> dict[str, dict[str, int]]:
+        return {
+            name: dict(zip(_KINDS, map(int, counts), strict=True)) for name, *counts in self.connection.read(_COUNTS)
+        }
+
+    def entity_rows(self, ids: Sequence[str]) -> list[StoredEntity]:
+        rows = self.connection.read(_ENTITIES, (json.dumps(ids),))
+        return [StoredEntity(result_entity(row), bool(row["retired"]), row["vectors"]) for row in rows]
+
+    def version_rows(self, document_ids: Sequence[str]) -> list[NewVersion]:
+        return [_version(row) for row in self.connection.read(_VERSIONS, (json.dumps(document_ids),))]
+
+    def passage_rows(self, document_ids: Sequence[str]) -> list[NewPassage]:
+        return [_passage(row) for row in self.connection.read(_PASSAGES, (json.dumps(document_ids),))]
+
+    def mention_rows(self, document_ids: Sequence[str]) -> list[NewMention]:
+        return [NewMention(*row) for row in self.connection.read(_MENTIONS, (json.dumps(document_ids),))]
+
+    def relation_rows(self, ids: Sequence[str]) -> list[NewRelation]:
+        return [_relation(row) for row in self.connection.read(_RELATIONS, (json.dumps(ids),))]
+
+
+def _version(row: Row) -> NewVersion:
+    version = NewVersion(
+        document_id=row["uuid"],
+        source_id=row["source_id"],
+        version_key=row["key"],
+        content=row["content"],
+        title=row["title"],
+        collection=row["collection"],
+        date=row["date"],
+        author=row["author"],
+        url=row["url"],
+        declared_from=row["declared_from"],
+        valid_from=row["valid_from"],
+        metadata=read_json(row["metadata"]),
+        ended=row["ended"],
+    )
+    return version.with_title(is_given=row["is_titled"])
+
+
+def _passage(row: Row) -> NewPassage:
+    return NewPassage(
+        id=row["uuid"],
+        source_id=row["source_id"],
+        version_key=row["key"],
+        position=row["position"],
+        text=row["text"],
+        heading=row["heading"],
+        start=row["start"],
+        end=row["end"],
+        metadata=read_json(row["metadata"]),
+    )
+
+
+def _relation(row: Row) -> NewRelation:
+    fields = {
+        "id": row["uuid"],
+        "source_id": row["source_id"],
+        "unstated": bool(row["unstated"]),
+        "description": row["description"],
+        "weight": row["weight"],
+        "metadata": read_json(row["metadata"]),
+    }
+    return stored_relation(fields, (row["source"], row["target"], row["type"]), json.loads(row["support"]))
