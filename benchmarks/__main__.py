@@ -6,13 +6,15 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 
+from benchmarks.graphs import Shape
 from benchmarks.loading import bench_load, bench_rates
 from benchmarks.machine import machine
 from benchmarks.measure import busyness, memory_mb
 from benchmarks.painting import bench_first_page, bench_paint
 from benchmarks.searching import bench_labels, bench_search
+from benchmarks.servers import KINDS, Kind
 from benchmarks.starting import bench_commands
-from benchmarks.stores import MANY_LABELS, SIZES, Opened, opened
+from benchmarks.stores import MANY_LABELS, SIZES, Opened, Shelf
 from benchmarks.table import Table
 from benchmarks.vectors import place_vectors
 from benchmarks.walking import bench_walk
@@ -25,8 +27,8 @@ def main() -> None:
     arguments = _arguments()
     print(f"{machine()}\n\nAt the start: {busyness()}.\n", flush=True)
     with ExitStack() as stack:
-        stores = [stack.enter_context(opened(SIZES[size])) for size in arguments.sizes]
-        for name, part in _parts(stack, stores, most_vectors=arguments.most_vectors).items():
+        shelf = Shelf(stack, arguments.stores)
+        for name, part in _parts(shelf, arguments).items():
             if name in arguments.only:
                 for table in part():
                     print(table.markdown(), flush=True)
@@ -40,37 +42,47 @@ _NAMES = ("load", "rates", "search", "labels", "walk", "commands", "page", "pain
 def _arguments() -> Namespace:
     parser = ArgumentParser(prog="python -m benchmarks", description="Measures the bars of the design.")
     parser.add_argument("--sizes", nargs="+", choices=list(SIZES), default=["10k", "100k"], help="entities")
+    parser.add_argument(
+        "--stores",
+        type=_kinds,
+        default="sqlite,sqlite+chroma-server,neo4j",
+        help=f"with commas between them: {', '.join(KINDS)}; a server is started unless ATTEST_TEST_NEO4J names one",
+    )
     parser.add_argument("--only", nargs="+", choices=_NAMES, default=_NAMES, metavar="NAME", help=", ".join(_NAMES))
+    parser.add_argument("--rounds", type=int, default=1, help="how often to measure; the quietest round is shown")
     parser.add_argument("--most-vectors", type=int, default=_MOST_VECTORS, help="larger graphs get no vectors")
     return parser.parse_args()
 
 
-def _parts(
-    stack: ExitStack, stores: Sequence[Opened], *, most_vectors: int
-) -> dict[str, Callable[[], Iterable[Table]]]:
-    """The benchmarks by name; pages are measured on the largest graph that has vectors."""
-    small = [store for store in stores if store.graph.shape.entities <= most_vectors]
-    shown = (small or stores)[-1]
+def _kinds(names: str) -> list[Kind]:
+    return [KINDS[name] for name in names.split(",")]
 
-    def search() -> list[Table]:
-        for store in small:
-            place_vectors(store.built, store.explorer)
-        return bench_search(stores)
 
-    def labels() -> list[Table]:
-        store = stack.enter_context(opened(MANY_LABELS))
-        place_vectors(store.built, store.explorer)
-        return [bench_labels(store)]
+def _parts(shelf: Shelf, arguments: Namespace) -> dict[str, Callable[[], Iterable[Table]]]:
+    """The benchmarks by name; pages are measured on the largest graph with vectors in the first kind of store."""
+    shapes = [SIZES[size] for size in arguments.sizes]
+    small = [shape for shape in shapes if shape.entities <= arguments.most_vectors]
+    rounds = arguments.rounds
+
+    def with_vectors(shapes: Sequence[Shape]) -> list[Opened]:
+        stores = shelf.stores(shapes)
+        for opened in stores:
+            if opened.graph.shape.entities <= arguments.most_vectors:
+                place_vectors(opened)
+        return stores
+
+    def shown() -> Opened:
+        return next(opened for opened in with_vectors((small or shapes)[-1:]))
 
     return {
-        "load": lambda: bench_load([store.graph.shape for store in small]),
-        "rates": lambda: bench_rates([(s.built, place_vectors(s.built, s.explorer)) for s in small]),
-        "search": search,
-        "labels": labels,
-        "walk": lambda: [bench_walk(stores)],
-        "commands": lambda: [bench_commands(stores[-1])],
-        "page": lambda: [bench_first_page(shown)],
-        "paint": lambda: [bench_paint(shown)],
+        "load": lambda: bench_load(arguments.stores, small),
+        "rates": lambda: bench_rates(shelf.stores(small)),
+        "search": lambda: bench_search(with_vectors(shapes), rounds),
+        "labels": lambda: [bench_labels(with_vectors([MANY_LABELS]), rounds)],
+        "walk": lambda: [bench_walk(shelf.stores(shapes), rounds)],
+        "commands": lambda: [bench_commands(shelf.stores(shapes))],
+        "page": lambda: [bench_first_page(shown())],
+        "paint": lambda: [bench_paint(shown())],
     }
 
 

@@ -1,4 +1,4 @@
-"""Building the store of a synthetic graph, once: it is kept in `.bench/` and used again by the next run."""
+"""Writing a synthetic graph into a store, once: it is kept in `.bench/` and used again by the next run."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ import orjson
 from rich.console import Console
 
 from backend.loading.jobs import run_job
-from backend.stores.base import GraphWriter
-from backend.stores.sqlite import schema
-from backend.stores.sqlite.store import SqliteStore
+from backend.stores.base import GraphStore, GraphWriter
+from backend.stores.neo4j import schema as neo4j
+from backend.stores.neo4j import statements
+from backend.stores.sqlite import schema as sqlite
 from benchmarks.graphs import DATASET, Graph, Shape
+from benchmarks.servers import Kind, is_named
 
 T = TypeVar("T")
 # The graphs are large: another folder may have more room.
 FOLDER = Path(os.environ.get("BENCH_FOLDER", Path(__file__).parent.parent / ".bench"))
+_BUILT = "built.json"
 _BATCH = 2_000
 _console = Console(stderr=True)
 
@@ -47,12 +50,20 @@ class Built:
     phases: tuple[Phase, ...]
 
 
-def built(shape: Shape) -> Built:
-    """The store of a graph, built now unless it is there already."""
-    folder = FOLDER / f"{shape.name}-{_schema_digest()}"
-    if not (folder / "built.json").exists():
-        _build(shape, folder)
-    phases = orjson.loads((folder / "built.json").read_bytes())
+def prepared(shape: Shape, kind: Kind) -> Path:
+    """The folder for a graph in a kind of store, emptied unless the whole graph is in it."""
+    place = f"neo4j-{_digest(*_neo4j_schema())}" if kind.graph_served else f"sqlite-{_digest(*_sqlite_schema())}"
+    folder = FOLDER / f"{shape.name}-{place}"
+    if not (folder / _BUILT).exists() or (kind.graph_served and is_named()):
+        make_folder(folder)
+    return folder
+
+
+def built(shape: Shape, store: GraphStore, folder: Path) -> Built:
+    """The graph in a store, written now unless its folder says that it is there already."""
+    if not (folder / _BUILT).exists():
+        _build(shape, store, folder)
+    phases = orjson.loads((folder / _BUILT).read_bytes())
     return Built(Graph(shape), folder, tuple(Phase(**phase) for phase in phases))
 
 
@@ -75,18 +86,15 @@ def make_folder(folder: Path) -> None:
     (FOLDER / ".gitignore").write_text("*\n", encoding="utf-8")
 
 
-def _build(shape: Shape, folder: Path) -> None:
+def _build(shape: Shape, store: GraphStore, folder: Path) -> None:
     say(f"building {folder.name} …")
-    make_folder(folder)
-    store = SqliteStore(folder)
     phases: list[Phase] = []
     with run_job(store.jobs, "load", DATASET) as (job, _), store.writer(job.id) as writer:
         _write(Graph(shape), writer, phases)
         with _phase(phases, "commit", shape.entities + shape.relations):
             writer.commit(None)
-    store.close()
     written = [{"kind": phase.kind, "rows": phase.rows, "seconds": phase.seconds} for phase in phases]
-    (folder / "built.json").write_bytes(orjson.dumps(written))
+    (folder / _BUILT).write_bytes(orjson.dumps(written))
 
 
 def _write(graph: Graph, writer: GraphWriter, phases: list[Phase]) -> None:
@@ -131,5 +139,15 @@ def _note(phases: list[Phase], phase: Phase) -> None:
     say(f"  {phase.kind}: {phase.rows:,} rows in {phase.seconds:.1f} s")
 
 
-def _schema_digest() -> str:
-    return blake2b(f"{schema.TABLES}{schema.FULL_TEXT}".encode(), digest_size=4).hexdigest()
+def _sqlite_schema() -> list[str]:
+    return [str(sqlite.SCHEMA_VERSION), sqlite.TABLES, sqlite.FULL_TEXT]
+
+
+def _neo4j_schema() -> list[str]:
+    """Every statement that gives the graph its form in Neo4j."""
+    created = [text for name, text in vars(statements).items() if name.startswith("CREATE_")]
+    return [str(neo4j.SCHEMA_VERSION), *(index.statement for index in neo4j.INDEXES), *created]
+
+
+def _digest(*parts: str) -> str:
+    return blake2b("".join(parts).encode(), digest_size=4).hexdigest()

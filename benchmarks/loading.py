@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,28 +17,18 @@ from backend.loading.load import LoadRequest, load
 from backend.models import Progress
 from backend.settings import Settings
 from backend.vectors.base import Encoder, Index, Neighbour, Vector, Vectors
-from benchmarks.build import FOLDER, Built, Phase, say
+from benchmarks.build import FOLDER, say
 from benchmarks.bundles import bundle, rows_of
 from benchmarks.graphs import Graph, Shape, short
 from benchmarks.measure import timed
-from benchmarks.table import Table
+from benchmarks.servers import Kind, Servers
+from benchmarks.stores import EXTRACTED, Opened, names_of
+from benchmarks.table import Comparison, Table
+from benchmarks.vectors import place_vectors
+from tests.servers.neo4j import Missing
 
 _NAMES, _PASSAGES, _QUERIES = 1_200, 120, 100
-# As dense as what language models and annotators extract; the graphs that are walked have ten relations to an entity.
-_EXTRACTED = Shape(entities=10_000, relations=20_000, hub_relations=500)
-_COLUMNS = (
-    "entities",
-    "relations",
-    "rows",
-    "encoder",
-    "vector store",
-    "s",
-    "rows/s",
-    "encoding s",
-    "insertion s",
-    "rest s",
-    "rest %",
-)
+_KEYS = ("entities", "relations", "rows", "encoder")
 
 
 class GivenVectors:
@@ -139,40 +131,56 @@ class PhaseClock:
         self._began = now
 
 
-def bench_load(shapes: Sequence[Shape]) -> list[Table]:
-    """Loads bundles with everything, the larger ones without encoding and vectors."""
-    shape, *large = shapes
-    table, phases = Table("Load", _COLUMNS), Table("Phases of a load without vectors", ("entities", "phase", "s", "%"))
-    _load(_EXTRACTED, "bundled", "Chroma", table)
-    _load(shape, "bundled", "Chroma", table)
-    for other in (shape, *large):
-        _add_phases(other, _load(other, "given vectors", "none", table), phases)
+def bench_load(kinds: Sequence[Kind], shapes: Sequence[Shape]) -> list[Table]:
+    """Loads bundles, small ones with everything and all of them without encoding and vectors."""
+    shape, *_ = shapes
+    names = [kind.name for kind in kinds]
+    table = Comparison("Load", _KEYS, ("rows/s", "encoding / vectors / rest s"), names)
+    phases = Comparison("Phases of a load without vectors", ("entities", "phase"), ("s",), names)
+    for kind in kinds:
+        try:
+            with _loader(kind) as loader:
+                _load(loader, (EXTRACTED, shape), shapes, table, phases)
+        except Missing as missing:
+            table.notes.append(f"Left out: {kind.name}: {missing}.")
     table.notes.append("Rest: everything but encoding and the insertion of vectors.")
-    return [table, phases]
+    return [table.table(), phases.table()]
 
 
-def bench_rates(built: Sequence[tuple[Built, Phase]]) -> list[Table]:
+def _load(
+    loader: _Loader, complete: Sequence[Shape], bare: Sequence[Shape], table: Comparison, phases: Comparison
+) -> None:
+    for shape in complete:
+        _add(loader.load(shape, encoding=True), table)
+    # To a load without vectors it is all the same where they would be.
+    for shape in () if loader.kind.vectors_served else bare:
+        loaded = loader.load(shape, encoding=False)
+        _add(loaded, table)
+        for phase, spent in loaded.clock.spent.items():
+            if spent >= 0.005 * loaded.took:
+                phases.add(loader.kind.name, (short(shape.entities), phase), spent)
+
+
+def bench_rates(stores: Sequence[Opened]) -> list[Table]:
     """What the encoder does in a second, what the store's writer does, and what the vector store does."""
-    rates = Table("Rates", ("what", "rows", "s", "a second"))
+    encoding = Table("Encoding", ("what", "rows", "s", "a second"))
     with TemporaryDirectory() as folder:
         encoder = open_explorer(Settings(home=Path(folder))).encoder()
     encoder.encode(["warm"])
     names, texts = _texts(Graph(Shape(entities=5_000, relations=1_000, hub_relations=100)))
-    for what, batch in (("names encoded", names), ("passages encoded", texts)):
+    for what, batch in (("names", names), ("passages", texts)):
         began = perf_counter()
         encoder.encode(batch)
         spent = perf_counter() - began
-        rates.add(what, len(batch), spent, round(len(batch) / spent))
-    for stored, vectors in built:
-        for phase in (*stored.phases, vectors):
-            rates.add(_what(stored, phase), phase.rows, phase.seconds, round(phase.rows / max(phase.seconds, 0.001)))
+        encoding.add(what, len(batch), spent, round(len(batch) / spent))
     queries = timed(partial(encoder.encode, [f"{name}?"]) for name in names[:_QUERIES])  # none was encoded before
-    rates.notes.append(f"One query is encoded in {queries.median:.1f} ms (median; p95 {queries.p95:.1f} ms).")
-    return [rates]
-
-
-def _what(stored: Built, phase: Phase) -> str:
-    return f"{phase.kind} written, {short(stored.graph.shape.entities)} entities"
+    encoding.notes.append(f"One query is encoded in {queries.median:.1f} ms (median; p95 {queries.p95:.1f} ms).")
+    writing = Comparison("Writing", ("entities", "what", "rows"), ("s", "a second"), names_of(stores))
+    for opened in stores:
+        for phase in (*opened.built.phases, place_vectors(opened)):
+            key = (opened.size, phase.kind, phase.rows)
+            writing.add(opened.kind.name, key, phase.seconds, round(phase.rows / max(phase.seconds, 0.001)))
+    return [encoding, writing.table()]
 
 
 def _texts(graph: Graph) -> tuple[list[str], list[str]]:
@@ -180,29 +188,67 @@ def _texts(graph: Graph) -> tuple[list[str], list[str]]:
     return graph.names[:_NAMES], [passage.text for passage in passages]
 
 
-def _load(shape: Shape, encoder_name: str, vectors: str, table: Table) -> PhaseClock:
-    folder = bundle(shape)
-    say(f"loading {short(shape.entities)} entities, encoder: {encoder_name}, vector store: {vectors} …")
-    with TemporaryDirectory(dir=FOLDER) as home:
-        explorer = open_explorer(Settings(home=Path(home)))
-        if encoder_name == "bundled":
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """One load and where its time went."""
+
+    kind: Kind
+    shape: Shape
+    rows: int
+    encoder: str
+    took: float
+    encoding: float
+    insertion: float
+    clock: PhaseClock
+
+
+@dataclass(slots=True)
+class _Loader:
+    """Loads bundles, each into empty stores of a kind; their servers are the same for all, and warm."""
+
+    kind: Kind
+    servers: Servers
+    folder: Path
+    loads: int = 0
+
+    def load(self, shape: Shape, *, encoding: bool) -> _Loaded:
+        """Loads the bundle of a shape, with or without the encoder and the vector store."""
+        folder = bundle(shape)
+        say(f"loading, {self.kind.name}, {shape.name}{'' if encoding else ', without vectors'} …")
+        explorer = open_explorer(self._empty())
+        if encoding:
             explorer.warm()
-        encoder = TimedEncoder(explorer.encoder() if encoder_name == "bundled" else GivenVectors())
-        index = TimedIndex(explorer.index_store() if vectors == "Chroma" else NoIndex())
+        encoder = TimedEncoder(explorer.encoder() if encoding else GivenVectors())
+        index = TimedIndex(explorer.index_store() if encoding else NoIndex())
         request, clock = LoadRequest(folder, "bench"), PhaseClock()
         began = perf_counter()
         load(explorer.store, request, index=lambda: index, encoder=lambda: encoder, listener=clock)
         took = perf_counter() - began
         clock.end()
         explorer.close()
-    rows, rest = rows_of(folder), took - encoder.spent - index.spent
-    counts = (short(shape.entities), short(shape.relations), rows, encoder_name, vectors, took, round(rows / took))
-    table.add(*counts, encoder.spent, index.spent, rest, round(100 * rest / took))
-    return clock
+        name = "bundled" if encoding else "none"
+        return _Loaded(self.kind, shape, rows_of(folder), name, took, encoder.spent, index.spent, clock)
+
+    def _empty(self) -> Settings:
+        self.loads += 1
+        data = self.folder / "neo4j"
+        if self.kind.graph_served:
+            self.servers.neo4j(data).empty()
+        return self.servers.settings(self.kind, self.folder / f"home-{self.loads}", graph=data)
 
 
-def _add_phases(shape: Shape, clock: PhaseClock, table: Table) -> None:
-    whole = sum(clock.spent.values())
-    for phase, spent in clock.spent.items():
-        if spent >= 0.005 * whole:
-            table.add(short(shape.entities), phase, spent, round(100 * spent / whole))
+@contextmanager
+def _loader(kind: Kind) -> Iterator[_Loader]:
+    with TemporaryDirectory(dir=FOLDER) as folder, ExitStack() as stack:
+        loader = _Loader(kind, Servers(stack), Path(folder))
+        if kind.graph_served:
+            loader.load(EXTRACTED, encoding=False)  # a Java that has just started is slow
+        yield loader
+
+
+def _add(loaded: _Loaded, table: Comparison) -> None:
+    shape = loaded.shape
+    key = (short(shape.entities), short(shape.relations), loaded.rows, loaded.encoder)
+    rest = loaded.took - loaded.encoding - loaded.insertion
+    parts = f"{loaded.encoding:.0f} / {loaded.insertion:.0f} / {rest:.0f}"
+    table.add(loaded.kind.name, key, round(loaded.rows / loaded.took), parts)

@@ -8,31 +8,31 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import median, quantiles
-from time import perf_counter, process_time
+from time import perf_counter
+from typing import TypeVar
 
 import psutil
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class Timings:
-    """The times of many calls in milliseconds: on the wall, and of the processor, which neighbours slow less."""
+    """The times of many calls in milliseconds."""
 
     wall: list[float] = field(default_factory=list)
-    processor: list[float] = field(default_factory=list)
 
     @contextmanager
     def one(self) -> Iterator[None]:
         """Times its block."""
-        began, worked = perf_counter(), process_time()
+        began = perf_counter()
         try:
             yield
         finally:
             self.wall.append((perf_counter() - began) * 1000)
-            self.processor.append((process_time() - worked) * 1000)
 
     def extend(self, other: Timings) -> None:
         self.wall.extend(other.wall)
-        self.processor.extend(other.processor)
 
     @property
     def median(self) -> float:
@@ -41,10 +41,6 @@ class Timings:
     @property
     def p95(self) -> float:
         return percentile95(self.wall)
-
-    @property
-    def processor_p95(self) -> float:
-        return percentile95(self.processor)
 
 
 def percentile95(values: list[float]) -> float:
@@ -65,6 +61,11 @@ def timed(calls: Iterable[Callable[[], object]]) -> Timings:
         with timings.one():
             call()
     return timings
+
+
+def quietest(measure: Callable[[], T], rounds: int, *, by: Callable[[T], float]) -> T:
+    """Of so many rounds the one that was disturbed least."""
+    return min((measure() for _ in range(rounds)), key=by)
 
 
 def memory_mb() -> float:

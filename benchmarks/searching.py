@@ -9,13 +9,14 @@ from itertools import count
 from backend.explorer import Explorer
 from backend.models import EVERYTHING, Condition, EntityQuery, Mode, Scope
 from benchmarks.build import say
-from benchmarks.graphs import Graph, short
-from benchmarks.measure import Timings, settle, timed
+from benchmarks.graphs import Graph
+from benchmarks.measure import Timings, quietest, settle, timed
 from benchmarks.queries import mixed_queries
-from benchmarks.stores import Opened
-from benchmarks.table import Table
+from benchmarks.stores import Opened, names_of
+from benchmarks.table import Comparison, Table
 
 _WARMING = 15
+_TIMES = ("median ms", "p95 ms")
 _rounds = count()
 SCOPES = {
     "none": EVERYTHING,
@@ -39,36 +40,41 @@ def search_times(explorer: Explorer, graph: Graph, mode: Mode, scope: Scope) -> 
     return found
 
 
-def bench_search(stores: Sequence[Opened]) -> list[Table]:
+def bench_search(stores: Sequence[Opened], rounds: int) -> list[Table]:
     """Search by size, mode and scope; only by name where a graph has no vectors."""
-    table = Table("Entity search, warm", ("entities", "mode", "scope", "queries", "median ms", "p95 ms", "cpu p95 ms"))
-    kinds = Table("Lexical search by kind of query, no scope", ("entities", "query", "queries", "median ms", "p95 ms"))
-    medians: dict[Mode, list[float]] = {}
+    names = names_of(stores)
+    table = Comparison("Entity search, warm", ("entities", "mode", "scope", "queries"), _TIMES, names)
+    kinds = Comparison("Lexical search by kind of query, no scope", ("entities", "query", "queries"), _TIMES, names)
     for opened in stores:
         for mode in _modes(opened.explorer):
             for name, scope in SCOPES.items():
-                say(f"search, {opened.size} entities, {mode}, scope {name} …")
-                by_kind = search_times(opened.explorer, opened.graph, mode, scope)
+                say(f"search, {opened.kind.name}, {opened.size} entities, {mode}, scope {name} …")
+                by_kind = _quietest(opened, mode, scope, rounds)
                 times = together(by_kind)
-                table.add(opened.size, mode, name, len(times.wall), times.median, times.p95, times.processor_p95)
-                if scope == EVERYTHING:
-                    medians.setdefault(mode, []).append(times.median)
+                key = (opened.size, mode, name, len(times.wall))
+                table.add(opened.kind.name, key, times.median, times.p95)
                 if mode is Mode.LEXICAL and scope == EVERYTHING:
                     for kind, own in by_kind.items():
-                        kinds.add(opened.size, kind, len(own.wall), own.median, own.p95)
+                        kinds.add(opened.kind.name, (opened.size, kind, len(own.wall)), own.median, own.p95)
     table.notes.append("With a meaning to search for, the query's encoding is part of the time.")
-    table.notes.append(_growth(stores, medians))
-    return [table, kinds]
+    return [table.table(), kinds.table()]
 
 
-def bench_labels(opened: Opened) -> Table:
+def bench_labels(stores: Sequence[Opened], rounds: int) -> Table:
     """Search in a graph with hundreds of labels."""
-    shape = opened.graph.shape
-    table = Table(f"Entity search with {shape.labels} labels", ("entities", "mode", "queries", "median ms", "p95 ms"))
-    for mode in _modes(opened.explorer):
-        times = together(search_times(opened.explorer, opened.graph, mode, EVERYTHING))
-        table.add(short(shape.entities), mode, len(times.wall), times.median, times.p95)
-    return table
+    labels = stores[0].graph.shape.labels
+    keys = ("entities", "mode", "queries")
+    table = Comparison(f"Entity search with {labels} labels", keys, _TIMES, names_of(stores))
+    for opened in stores:
+        for mode in _modes(opened.explorer):
+            times = together(_quietest(opened, mode, EVERYTHING, rounds))
+            table.add(opened.kind.name, (opened.size, mode, len(times.wall)), times.median, times.p95)
+    return table.table()
+
+
+def _quietest(opened: Opened, mode: Mode, scope: Scope, rounds: int) -> dict[str, Timings]:
+    search = partial(search_times, opened.explorer, opened.graph, mode, scope)
+    return quietest(search, rounds, by=lambda by_kind: together(by_kind).p95)
 
 
 def together(by_kind: dict[str, Timings]) -> Timings:
@@ -81,11 +87,3 @@ def together(by_kind: dict[str, Timings]) -> Timings:
 
 def _modes(explorer: Explorer) -> tuple[Mode, ...]:
     return tuple(Mode) if explorer.catalog().vector_collections else (Mode.LEXICAL,)
-
-
-def _growth(stores: Sequence[Opened], medians: dict[Mode, list[float]]) -> str:
-    """How much longer the largest graph takes than the smallest; the stores come in the order of their size."""
-    grown = ", ".join(
-        f"{mode} {stores[len(values) - 1].size} {values[-1] / values[0]:.1f}×" for mode, values in medians.items()
-    )
-    return f"Medians without a scope, against {stores[0].size} entities: {grown}."

@@ -16,6 +16,7 @@ from urllib.request import urlopen
 import psutil
 from playwright.sync_api import Page
 
+from backend.settings import Settings
 from tests.servers.process import end_process, free_port
 
 ROOT = Path(__file__).parent.parent
@@ -37,20 +38,20 @@ class Server:
         return sum(float(process.memory_info().rss) for process in family) / 2**20
 
 
-def environment(home: Path) -> dict[str, str]:
-    """The environment of this process with a store, and without other settings of ours."""
+def environment(settings: Settings) -> dict[str, str]:
+    """The environment of this process with the settings, and without others of ours."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("ATTEST_", "STREAMLIT_"))}
-    return {**kept, "ATTEST_HOME": str(home)}
+    return {**kept, **settings.environment()}
 
 
 @contextmanager
-def served(home: Path) -> Iterator[Server]:
-    """A server of the store in this folder, until the end of the block."""
+def served(settings: Settings) -> Iterator[Server]:
+    """A server of the stores that the settings name, until the end of the block."""
     port = free_port()
     command = [sys.executable, "-m", "backend.cli", "serve", "--port", str(port)]
     started = perf_counter()
     process = subprocess.Popen(
-        command, cwd=ROOT, env=environment(home), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, cwd=ROOT, env=environment(settings), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         address = f"http://127.0.0.1:{port}"

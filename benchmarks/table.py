@@ -34,6 +34,28 @@ class Table:
         return "\n".join([f"### {self.title}\n", head, f"|{rule}|", *body, *notes, ""])
 
 
+class Comparison:
+    """A table in which each row has the same measurements of several stores, side by side."""
+
+    def __init__(self, title: str, keys: Sequence[str], measured: Sequence[str], stores: Sequence[str]) -> None:
+        self._title, self._keys, self._measured, self._stores = title, keys, measured, stores
+        self._rows: dict[tuple[Cell, ...], dict[str, Sequence[Cell]]] = {}
+        self.notes: list[str] = []
+
+    def add(self, store: str, key: Sequence[Cell], *cells: Cell) -> None:
+        """Puts what was measured of a store beside what others have in the row with the same key."""
+        self._rows.setdefault(tuple(key), {})[store] = cells
+
+    def table(self) -> Table:
+        """The table, with a dash where a store was not measured."""
+        columns = [f"{store} {column}" for store in self._stores for column in self._measured]
+        table = Table(self._title, (*self._keys, *columns), notes=self.notes)
+        nothing = ["–"] * len(self._measured)
+        for key, found in self._rows.items():
+            table.add(*key, *(cell for store in self._stores for cell in found.get(store, nothing)))
+        return table
+
+
 def _line(cells: Sequence[str], widths: Sequence[int], is_number: Sequence[bool]) -> str:
     padded = (
         cell.rjust(width) if right else cell.ljust(width)

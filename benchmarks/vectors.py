@@ -15,9 +15,10 @@ from backend.explorer import Explorer
 from backend.loading.jobs import run_job
 from backend.models import VectorCollection
 from backend.vectors.base import Vectors
-from benchmarks.build import Built, Phase, batched, say
+from benchmarks.build import Phase, batched, say
 from benchmarks.graphs import DATASET, Graph
 from benchmarks.queries import mixed_queries
+from benchmarks.stores import Opened
 
 _BATCH = 5_000
 # Entities with numbers next to each other are about one thing.
@@ -25,11 +26,11 @@ _GROUP = 8
 _PER_QUERY = 10
 
 
-def place_vectors(built: Built, explorer: Explorer) -> Phase:
+def place_vectors(opened: Opened) -> Phase:
     """Writes the vectors of a graph into the vector store, unless they are there, and how long that took."""
-    noted = built.folder / "vectors.json"
+    noted = opened.built.folder / f"vectors{'-served' if opened.kind.vectors_served else ''}.json"
     if not noted.exists():
-        phase = _write(built.graph, explorer)
+        phase = _place(opened.graph, opened.explorer)
         noted.write_bytes(orjson.dumps({"kind": phase.kind, "rows": phase.rows, "seconds": phase.seconds}))
     return Phase(**orjson.loads(noted.read_bytes()))
 
@@ -51,25 +52,32 @@ def entity_vectors(graph: Graph, queries: Vectors) -> Iterator[Vectors]:
         yield vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def _write(graph: Graph, explorer: Explorer) -> Phase:
+def _place(graph: Graph, explorer: Explorer) -> Phase:
+    """A graph that two kinds of vector stores share has the name of its collection already from the first of them."""
+    for collection in explorer.catalog().vector_collections:
+        return _write(graph, explorer, collection.name)
+    with run_job(explorer.store.jobs, "index", DATASET) as (job, _), explorer.store.writer(job.id) as writer:
+        phase = _write(graph, explorer, f"entity-{job.id}")
+        collection = VectorCollection(f"entity-{job.id}", "entity", job.id, phase.rows, explorer.encoder().name)
+        writer.place_vectors(collection, graph.entity_ids)
+        writer.commit(None)
+    return phase
+
+
+def _write(graph: Graph, explorer: Explorer, name: str) -> Phase:
     encoder, index = explorer.encoder(), explorer.index_store()
     queries = encoder.encode([asked.text for asked in mixed_queries(graph)])
     ids, labels = graph.entity_ids, [f"Kind {label}" for label in graph.labels.tolist()]
     spent, done = 0.0, 0
-    with run_job(explorer.store.jobs, "index", DATASET) as (job, _), explorer.store.writer(job.id) as writer:
-        name = f"entity-{job.id}"
-        index.create(name, kind="entity", encoder=encoder.name, dimension=encoder.dimension)
-        for vectors in entity_vectors(graph, queries):
-            part = slice(done, done + len(vectors))
-            began = perf_counter()
-            index.add(name, ids[part], labels[part], vectors)
-            spent += perf_counter() - began
-            done += len(vectors)
-            if done % (10 * _BATCH) == 0:
-                say(f"  vectors: {done:,} of {len(ids):,}, {done / spent:,.0f} a second")
+    index.create(name, kind="entity", encoder=encoder.name, dimension=encoder.dimension)
+    for vectors in entity_vectors(graph, queries):
+        part = slice(done, done + len(vectors))
         began = perf_counter()
-        index.seal(name)
+        index.add(name, ids[part], labels[part], vectors)
         spent += perf_counter() - began
-        writer.place_vectors(VectorCollection(name, "entity", job.id, done, encoder.name), ids)
-        writer.commit(None)
-    return Phase("vectors", done, spent)
+        done += len(vectors)
+        if done % (10 * _BATCH) == 0:
+            say(f"  vectors: {done:,} of {len(ids):,}, {done / spent:,.0f} a second")
+    began = perf_counter()
+    index.seal(name)
+    return Phase("vectors", done, spent + perf_counter() - began)

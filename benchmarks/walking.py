@@ -12,9 +12,9 @@ from backend.explorer import Explorer
 from backend.models import WalkQuery
 from benchmarks.build import say
 from benchmarks.graphs import Graph, short
-from benchmarks.measure import settle, timed
-from benchmarks.stores import Opened
-from benchmarks.table import Table
+from benchmarks.measure import quietest, settle, timed
+from benchmarks.stores import Opened, names_of
+from benchmarks.table import Comparison, Table
 
 _STARTS = 100
 _HUB_ROUNDS = 20
@@ -35,33 +35,31 @@ def starts(graph: Graph) -> dict[str, list[str]]:
     return {kind: [graph.entity_ids[n] for n in numbers.tolist()] for kind, numbers in chosen.items()}
 
 
-def bench_walk(stores: Sequence[Opened]) -> Table:
-    """Walks by size, start and depth."""
-    columns = ("relations", "start", "depth", "walks", "nodes", "edges", "median ms", "p95 ms", "cpu p95 ms")
-    table = Table("Walk with the default bounds, warm", columns)
+def bench_walk(stores: Sequence[Opened], rounds: int) -> Table:
+    """Walks by size, start and depth, which where the vectors are is all the same to."""
+    stores = [opened for opened in stores if not opened.kind.vectors_served]
+    keys = ("relations", "start", "depth", "walks", "nodes", "edges")
+    table = Comparison("Walk with the default bounds, warm", keys, ("median ms", "p95 ms"), names_of(stores))
     for opened in stores:
-        size = short(opened.graph.shape.relations)
         for kind, ids in starts(opened.graph).items():
             there = [entity_id for entity_id in ids if _exists(opened.explorer, entity_id)]
             for depth in (1, 2):
-                say(f"walk, {opened.size} entities, {kind}, depth {depth} …")
+                say(f"walk, {opened.kind.name}, {opened.size} entities, {kind}, depth {depth} …")
                 calls = [partial(opened.explorer.walk, WalkQuery(entity_id, depth=depth)) for entity_id in there]
                 walks = [call() for call in calls]  # warm, and what they reach
                 settle()
-                times = timed(calls)
+                times = quietest(partial(timed, calls), rounds, by=lambda timings: timings.p95)
                 nodes = sum(len(walk.nodes) for walk in walks) / len(walks)
                 edges = sum(len(walk.edges) for walk in walks) / len(walks)
-                row = (len(walks), nodes, edges, times.median, times.p95, times.processor_p95)
-                table.add(size, kind, depth, *row)
+                key = (short(opened.graph.shape.relations), kind, depth, len(walks), nodes, edges)
+                table.add(opened.kind.name, key, times.median, times.p95)
     table.notes.append(_hubs(stores))
-    return table
+    return table.table()
 
 
 def _hubs(stores: Sequence[Opened]) -> str:
-    sizes = "; ".join(
-        f"{short(shape.relations)}: {shape.hubs} hubs of {shape.hub_relations:,}"
-        for shape in (opened.graph.shape for opened in stores)
-    )
+    shapes = dict.fromkeys(opened.graph.shape for opened in stores)
+    sizes = "; ".join(f"{short(shape.relations)}: {shape.hubs} hubs of {shape.hub_relations:,}" for shape in shapes)
     return f"Relations of the hubs: {sizes}."
 
 
