@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from time import monotonic
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -12,6 +13,7 @@ from backend.identity import edge_id, stable_id
 from tests.e2e.application import Server
 
 DATASET = "demo"
+_PATIENCE = 30.0  # seconds
 _GRAPH = ".attest-graph"
 _RESTS = '.stApp[data-test-script-state="notRunning"]'
 # Opened at the address of a page, Streamlit asks whether its server lies below that page, and then above.
@@ -35,7 +37,7 @@ class Visit:
     def __init__(self, context: BrowserContext, server: Server) -> None:
         self.server = server
         self.page = context.new_page()
-        self.page.set_default_timeout(30_000)
+        self.page.set_default_timeout(_PATIENCE * 1_000)
         self.requests: list[str] = []
         self.complaints: list[str] = []
         self.received: list[int] = []  # bytes of each message from the server
@@ -100,13 +102,14 @@ class Visit:
         """The parameters of the address."""
         return parse_qs(urlsplit(self.page.url).query)
 
-    def expect_address(self, **params: str) -> None:
-        """Waits until the address has these parameters, each once or, for an empty text, not at all."""
-        wanted = {key: value or None for key, value in params.items()}
+    def expect_address(self, **params: str | list[str]) -> None:
+        """Waits until the address has these parameters, each with these values or, for an empty text, not at all."""
+        wanted = {key: [value] if isinstance(value, str) and value else list(value) for key, value in params.items()}
         self.page.wait_for_function(
             """wanted => {
                 const now = new URLSearchParams(location.search);
-                return Object.entries(wanted).every(([key, value]) => now.get(key) === value);
+                const isThere = ([key, values]) => now.getAll(key).join("\\n") === values.join("\\n");
+                return Object.entries(wanted).every(isThere);
             }""",
             arg=wanted,
         )
@@ -124,6 +127,13 @@ class Visit:
     def words(self) -> str:
         """All that can be read."""
         return self.page.locator("body").inner_text().replace("\u2060", "")
+
+    def expect_words(self, *texts: str) -> None:
+        """Waits until all of these can be read, wherever their lines are broken."""
+        deadline = monotonic() + _PATIENCE
+        while missing := [text for text in texts if text not in " ".join(self.words.split())]:
+            assert monotonic() < deadline, f"not to be read: {missing}"
+            self.page.wait_for_timeout(100)
 
     @property
     def search_box(self) -> Locator:
