@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
 from time import monotonic, sleep
+from typing import Protocol
 
 from backend.errors import AttestError
 from backend.models import Job, JobState, Progress
@@ -25,6 +26,12 @@ class Stopped(AttestError):
     """The job was asked to stop; what it wrote is gone."""
 
 
+class Notes(Protocol):
+    """What a job needs of a JobBoard to say how it goes."""
+
+    def beat(self, job_id: str, progress: Progress) -> bool: ...
+
+
 class Ticker:
     """Notes a job's progress for other processes and for a listener; raises Stopped when the job was asked to stop.
 
@@ -32,7 +39,7 @@ class Ticker:
     be taken for dead.
     """
 
-    def __init__(self, board: JobBoard, job_id: str, listener: Listener | None) -> None:
+    def __init__(self, board: Notes, job_id: str, listener: Listener | None) -> None:
         self._board = board
         self._job_id = job_id
         self._listener = listener or (lambda progress: None)
@@ -60,9 +67,9 @@ class Ticker:
         self(progress.phase, progress.done, progress.total)
 
     @contextmanager
-    def alive(self) -> Iterator[None]:
-        """Says that the job is alive until the end of the block."""
-        thread = Thread(target=self._beat, name=f"attest-heartbeat-{self._job_id}", daemon=True)
+    def alive(self, *, every: float = _BEAT_SECONDS) -> Iterator[None]:
+        """Says every few seconds that the job is alive, until the end of the block."""
+        thread = Thread(target=self._beat, args=(every,), name="attest-heartbeat", daemon=True)
         thread.start()
         try:
             yield
@@ -70,8 +77,8 @@ class Ticker:
             self._ended.set()
             thread.join()
 
-    def _beat(self) -> None:
-        while not self._ended.wait(_BEAT_SECONDS):
+    def _beat(self, seconds: float) -> None:
+        while not self._ended.wait(seconds):
             # The job itself meets what keeps a note from being written, and says so.
             with self._noting, suppress(AttestError):
                 self._note()
