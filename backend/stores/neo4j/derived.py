@@ -35,6 +35,7 @@ from backend.stores.neo4j.schema import (
     label_token,
     text_key,
 )
+from backend.stores.neo4j.state import read_state
 from backend.stores.neo4j.visibility import Visibility, written
 from backend.stores.validity import BEGINNING, ENDLESS, FOREVER
 
@@ -251,8 +252,7 @@ def remove_document(transaction: Writing, document: str) -> None:
 
 def settle(server: Server) -> None:
     """Brings what is derived into line with the last commit, and deletes what that removed."""
-    with server.reading() as reading:
-        (state,) = reading.peek(statements.STATE)
+    state = read_state(server)
     if state["removing"]:
         sweep(server, state["commits"])
         _write(server, f"MATCH (k:{STORE} {{id: 'store'}}) SET k.removing = []")

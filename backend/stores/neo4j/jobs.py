@@ -10,6 +10,7 @@ from backend.models import Job, JobState, Progress
 from backend.stores.jobs import Writer, find_job, is_alive, now, progress_text, require_open, result_job
 from backend.stores.neo4j.driver import Row, Server, Writing
 from backend.stores.neo4j.schema import JOB, STORE
+from backend.stores.neo4j.state import required
 
 _FIELDS = (
     "id",
@@ -32,7 +33,8 @@ _ROW = "{" + ", ".join(f"{field}: j.{field}" for field in _FIELDS) + "} AS job"
 _JOBS = f"MATCH (j:{JOB}) WHERE j.id IS NOT NULL RETURN {_ROW} ORDER BY j.number DESC"
 _OPEN = f"""MATCH (k:{STORE} {{id: 'store'}})
 SET k.jobs = coalesce(k.jobs, 0) + 1
-CREATE (j:{JOB}) SET j = $fields, j.number = k.jobs"""
+CREATE (j:{JOB}) SET j = $fields, j.number = k.jobs
+RETURN j.id AS id"""
 # Writing to the one node that holds the lease locks it until the transaction ends, so that two never read it at once.
 _HOLDER = f"""MATCH (k:{STORE} {{id: 'store'}}) SET k.asked_at = $now
 WITH k OPTIONAL MATCH (j:{JOB} {{id: k.lease}}) RETURN {_ROW}"""
@@ -66,7 +68,7 @@ class Neo4jJobs:
             "host": writer.host,
             "beat": time(),
         }
-        self._server.write(lambda transaction: transaction.run(_OPEN, {"fields": fields}))
+        required(self._server.write(lambda transaction: transaction.run(_OPEN, {"fields": fields})), self._server)
         return self.job(job_id)
 
     def acquire(self, job_id: str) -> Job | None:
@@ -75,8 +77,7 @@ class Neo4jJobs:
             del self._unsaid[ended]
 
         def take(transaction: Writing) -> Job | None:
-            (row,) = transaction.run(_HOLDER, {"now": time()})
-            holder = row["job"]
+            holder = required(transaction.run(_HOLDER, {"now": time()}), self._server)["job"]
             if holder["id"] not in (None, job_id) and is_alive(holder):
                 return _job(holder)
             transaction.run(_TAKE, {"id": job_id, "state": str(JobState.RUNNING), "now": time()})
@@ -87,7 +88,7 @@ class Neo4jJobs:
     def beat(self, job_id: str, progress: Progress) -> bool:
         asked = {"id": job_id, "progress": progress_text(progress), "now": time()}
         rows = self._server.write(lambda transaction: transaction.run(_BEAT, asked))
-        return not any(row["stop_asked"] for row in rows)
+        return not required(rows, self._server)["stop_asked"]
 
     def close(self, job_id: str, state: JobState, *, error: str | None = None) -> None:
         asked = {"id": job_id, "state": str(state), "finished": now(), "error": error}

@@ -22,15 +22,17 @@ from backend.stores.neo4j.visibility import written
 
 STATE = f"""MATCH (k:{STORE} {{id: 'store'}})
 RETURN k.schema AS schema, k.identity AS identity, k.commits AS commits, k.writing AS writing, k.settled AS settled,
-    k.settled_at AS settled_at, k.removing AS removing"""
+    k.settled_at AS settled_at, k.removing AS removing, k.lease AS lease"""
 CREATE_STATE = f"""MERGE (k:{STORE} {{id: 'store'}})
 ON CREATE SET k.schema = $schema, k.identity = $identity, k.commits = 0, k.settled = 0, k.settled_at = $beginning,
     k.number = 0, k.removing = []"""
 BEGIN = f"MATCH (k:{STORE} {{id: 'store'}}) SET k.writing = k.commits + 1"
 END = f"MATCH (k:{STORE} {{id: 'store'}}) SET k.writing = null"
-COMMIT = f"""MATCH (k:{STORE} {{id: 'store'}})
-SET k.commits = $commit, k.number = $number, k.writing = null
-WITH k MERGE (j:{JOB} {{id: $job}}) SET j.committed_at = $at, j.report = $report"""
+# Written to first, so that nobody takes the lease between the look at it and the commit.
+COMMIT = f"""MATCH (k:{STORE} {{id: 'store'}}) SET k.writing = null
+WITH k WHERE k.lease = $job AND k.commits = $commit - 1 SET k.commits = $commit, k.number = $number
+WITH k MERGE (j:{JOB} {{id: $job}}) SET j.committed_at = $at, j.report = $report
+RETURN k.commits AS commits"""
 LAST_NUMBER = f"MATCH (k:{STORE} {{id: 'store'}}) RETURN k.number AS number"
 TYPES = f"MATCH (k:{TYPE}) RETURN k.name AS name, k.token AS token"
 

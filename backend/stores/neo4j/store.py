@@ -18,6 +18,7 @@ from backend.stores.neo4j.entities import EntityReads
 from backend.stores.neo4j.jobs import Neo4jJobs
 from backend.stores.neo4j.library import LibraryReads
 from backend.stores.neo4j.schema import SCHEMA_VERSION
+from backend.stores.neo4j.state import read_state, require_same, required
 from backend.stores.neo4j.writer import Neo4jWriter
 from backend.stores.validity import BEGINNING
 
@@ -46,7 +47,7 @@ class Neo4jStore:
 
     @property
     def jobs(self) -> Neo4jJobs:
-        self._prepare()
+        self._state()
         return self._jobs
 
     @property
@@ -67,17 +68,19 @@ class Neo4jStore:
         for _ in range(_ATTEMPTS):
             error, result = None, None
             with self._server.reading() as reading:
-                (before,) = reading.peek(statements.STATE)
+                before = self._state_in(reading)
                 try:
                     result = action(Neo4jView(reading, self._building, before))
                 except AttestError as raised:
                     error = raised
-                (after,) = reading.peek(statements.STATE)
+                after = self._state_in(reading)
             if (before["commits"], before["settled"]) == (after["commits"], after["settled"]):
-                break
-        if error is not None:
-            raise error
-        return cast(T, result)
+                if error is not None:
+                    raise error
+                return cast(T, result)
+        raise StoreUnreachable(
+            f"The graph at {self._place} changes faster than it can be read.", hint="Try again in a moment."
+        )
 
     @contextmanager
     def writer(self, job_id: str) -> Iterator[Neo4jWriter]:
@@ -94,8 +97,7 @@ class Neo4jStore:
             if not writer.is_committed:
                 # Where the server is gone, the next writer does it.
                 with suppress(StoreUnreachable):
-                    derived.sweep(self._server, state["commits"])
-                    self._server.write(lambda transaction: transaction.run(statements.END))
+                    writer.give_up()
 
     def version(self) -> str:
         return self._server.version()
@@ -106,7 +108,10 @@ class Neo4jStore:
     def _state(self) -> Row:
         self._prepare()
         with self._server.reading() as reading:
-            return reading.peek(statements.STATE)[0]
+            return self._state_in(reading)
+
+    def _state_in(self, reading: Reading) -> Row:
+        return require_same(required(reading.peek(statements.STATE), self._server), self._identity, self._server)
 
     def _prepare(self) -> None:
         """Makes sure, once, that the database is one of this product's, and of this version."""
@@ -119,8 +124,7 @@ class Neo4jStore:
             indexes.rebuild_names(self._server)
             fields = {"schema": SCHEMA_VERSION, "identity": str(uuid4()), "beginning": BEGINNING}
             self._server.write(lambda transaction: transaction.run(statements.CREATE_STATE, fields))
-            with self._server.reading() as reading:
-                rows = reading.peek(statements.STATE)
+            rows = [read_state(self._server)]
         if rows[0]["schema"] != SCHEMA_VERSION:
             raise StoreUnreachable(
                 f"The graph store {self._place} was made by another version of Attest "

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from backend.errors import StoreUnreachable
 from backend.identity import edge_id
 from backend.models import Entity, LoadReport, VectorCollection
 from backend.scope import document_values
@@ -22,6 +23,7 @@ from backend.stores.neo4j import derived, indexes, statements
 from backend.stores.neo4j.driver import Row, Server, Writing
 from backend.stores.neo4j.rows import as_json
 from backend.stores.neo4j.schema import MAX_TYPES, label_token, text_key, text_order, type_token
+from backend.stores.neo4j.state import read_state, required
 from backend.stores.rows import CurrentVersion, NewMention, NewPassage, NewRelation, NewVersion, Support
 from backend.stores.validity import BEGINNING, ENDLESS, validity
 from backend.words import token_text
@@ -244,6 +246,14 @@ class Neo4jWriter:
     def rebuild_names(self) -> list[str]:
         return indexes.rebuild_names(self._server)
 
+    def give_up(self) -> None:
+        """Deletes what this job has written; a job that has taken its place does that, and writes by now itself."""
+        state = read_state(self._server)
+        if state["lease"] == self._job_id:
+            # Not as it was at the beginning: a commit of which the answer was lost may have been one.
+            derived.sweep(self._server, state["commits"])
+            self._server.write(lambda transaction: transaction.run(statements.END))
+
     # --- the end -----------------------------------------------------------------------------------------------------
 
     def commit(self, report: LoadReport | None) -> None:
@@ -252,6 +262,7 @@ class Neo4jWriter:
         touched = self._validity(changes)
 
         def flip(transaction: Writing) -> None:
+            self._require_lease(transaction)
             derived.apply_validity(transaction, touched, changes.endings)
             derived.apply_entities(transaction, changes.entities, changes.vectors)
             derived.apply_relations(transaction, changes.relations)
@@ -261,16 +272,9 @@ class Neo4jWriter:
             if changes.removed_document is not None:
                 derived.remove_document(transaction, changes.removed_document)
             derived.apply_names(transaction, self._since, self._datasets, self._types, changes.collections)
-            transaction.run(
-                statements.COMMIT,
-                {
-                    "commit": self._since,
-                    "number": self._number,
-                    "job": self._job_id,
-                    "at": now(),
-                    "report": report_text(report),
-                },
-            )
+            ended = {"number": self._number, "at": now(), "report": report_text(report)}
+            if not transaction.run(statements.COMMIT, {**ended, "commit": self._since, "job": self._job_id}):
+                raise self._overtaken()
 
         self._server.write(flip)
         self.is_committed = True
@@ -307,7 +311,24 @@ class Neo4jWriter:
         if not rows:
             return []
         parameters = {"rows": rows, "since": self._since, "commit": self._commit}
-        return self._server.write(lambda transaction: transaction.run(statement, parameters))
+
+        def work(transaction: Writing) -> list[Row]:
+            self._require_lease(transaction)
+            return transaction.run(statement, parameters)
+
+        return self._server.write(work)
+
+    def _require_lease(self, transaction: Writing) -> None:
+        """Raises StoreUnreachable where this job's rows would be taken for those of a later one."""
+        if required(transaction.run(statements.STATE), self._server)["lease"] != self._job_id:
+            raise self._overtaken()
+
+    def _overtaken(self) -> StoreUnreachable:
+        return StoreUnreachable(
+            f"Job {self._job_id} was not heard of for so long that another has taken its place.",
+            hint="Nothing of it is visible; run it again.",
+            address=str(self._server.address),
+        )
 
     def _new_entity(self, dataset: str, row: Entity) -> Row:
         return {
