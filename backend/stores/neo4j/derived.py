@@ -172,8 +172,7 @@ def counts_of_dataset(reading: Reading, dataset: str, commit: int) -> dict[str, 
             f"There is no dataset {dataset!r}.", hint=f"There is: {', '.join(known) or 'none yet'}.", known=known
         )
     asked = {"dataset": dataset, "commit": commit}
-    kinds = {"documents": "document", "entities": "entity", "relations": "relation"}
-    return {name: len(reading.peek(statements.OF_DATASET[kind], asked)) for name, kind in kinds.items()}
+    return reading.peek(statements.COUNT_OF_DATASET, asked)[0]
 
 
 def remove_dataset(transaction: Writing, dataset: str) -> None:
@@ -254,7 +253,7 @@ def settle(server: Server) -> None:
     """Brings what is derived into line with the last commit, and deletes what that removed."""
     state = read_state(server)
     if state["removing"]:
-        sweep(server, state["commits"])
+        sweep(server, state["commits"], state["removing"])
         _write(server, f"MATCH (k:{STORE} {{id: 'store'}}) SET k.removing = []")
     if state["settled"] == state["commits"]:
         return
@@ -357,31 +356,31 @@ def _fold(visible: Visibility) -> str:
         RETURN id"""
 
 
-def sweep(server: Server, commit: int) -> None:
-    """Deletes what no commit will ever show: rows of a job that did not commit, and what a commit has removed."""
+def sweep(server: Server, commit: int, removed: Sequence[str] = ()) -> None:
+    """Deletes what no commit will ever show: rows of a job that did not commit, and what a commit has removed.
+
+    Row by row and never by what hangs on a row, of which a hub has a hundred thousand: a transaction is as small as it
+    says, and none looks for what it has itself deleted, which an index answers more slowly each time.
+    """
     dead = "n.since > $commit"
-    for statement in (
-        f"MATCH ()-[n:{MENTIONED_IN}]->() WHERE {dead} CALL (n) {{ DELETE n }}",
-        f"MATCH ()-[n:{STATED_IN}]->() WHERE {dead} CALL (n) {{ DELETE n }}",
-        f"MATCH (n:{EDGE}) WHERE {dead} CALL (n) {{ "
-        f"MATCH (:{ENTITY} {{id: n.source}})-[t {{id: n.id}}]->(:{ENTITY} {{id: n.target}}) DELETE t }}",
-        f"MATCH (n:{EDGE}) WHERE {dead} CALL (n) {{ DELETE n }}",
-        # Of a removed dataset the edges and relations have no mark of their own: its entities lead to them.
-        f"MATCH (n:{ENTITY}) WHERE {dead} CALL (n) {{ MATCH (n)-[t]-(:{ENTITY}) "
-        f"MATCH (r:{RELATION} {{edge: t.id}}) DETACH DELETE r }}",
-        *(
-            f"MATCH (n:{ENTITY}) WHERE {dead} CALL (n) {{ "
-            f"MATCH (x:{EDGE}) WHERE x.{end} = n.id AND {IN_ORDER} DELETE x }}"
-            for end in ("source", "target")
-        ),
-        f"MATCH (n:{ENTITY}) WHERE {dead} CALL (n) {{ MATCH (n)-[t]->(n) MATCH (x:{EDGE} {{id: t.id}}) DELETE x }}",
-        f"MATCH (n:{DOCUMENT}) WHERE {dead} CALL (n) {{ MATCH (n)-[:{HAS_PART}]->(p:{CHUNK}) DETACH DELETE p }}",
-        *(
-            f"MATCH (n:{label}) WHERE {dead} CALL (n) {{ DETACH DELETE n }}"
-            for label in (RELATION, CHUNK, ENTITY, DOCUMENT)
-        ),
+    ends = f"MATCH (:{ENTITY} {{id: n.source}})-[t {{id: n.id}}]->(:{ENTITY} {{id: n.target}})"
+    for rows, deleted in (
+        (f"MATCH ()-[n:{MENTIONED_IN}]->() WHERE {dead}", "n"),
+        (f"MATCH ()-[n:{STATED_IN}]->() WHERE {dead}", "n"),
+        (f"MATCH (n:{EDGE}) WHERE {dead} {ends}", "t"),
+        (f"MATCH (n:{EDGE}) WHERE {dead}", "n"),
+        # Of a removed dataset edges have no mark of their own: its entities lead to them.
+        (f"MATCH (n:{ENTITY}) WHERE {dead} MATCH (x:{EDGE}) WHERE x.source = n.id AND {IN_ORDER}", "x"),
+        (f"MATCH (n:{ENTITY}) WHERE {dead} MATCH (n)-[t]->(n) MATCH (x:{EDGE} {{id: t.id}})", "x"),
+        (f"MATCH (n:{ENTITY}) WHERE {dead} MATCH (n)-[t]->()", "t"),
+        (f"MATCH (n:{DOCUMENT}) WHERE {dead} MATCH (n)-[:{HAS_PART}]->(p:{CHUNK})", "p"),
+        (f"MATCH (n:{RELATION}) WHERE {dead} OR n.dataset IN $removed", "n"),
+        *((f"MATCH (n:{label}) WHERE {dead}", "n") for label in (CHUNK, ENTITY, DOCUMENT)),
     ):
-        server.run_alone(f"{statement} IN TRANSACTIONS OF {_ROWS} ROWS", {"commit": commit})
+        server.run_alone(
+            f"{rows} CALL ({deleted}) {{ DETACH DELETE {deleted} }} IN TRANSACTIONS OF {_ROWS} ROWS",
+            {"commit": commit, "removed": list(removed)},
+        )
 
 
 # --- parts -----------------------------------------------------------------------------------------------------------

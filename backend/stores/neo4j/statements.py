@@ -77,6 +77,14 @@ RETURN n.id AS id""",
     "relation": f"""MATCH (r:{RELATION}) WHERE r.id IS NOT NULL AND r.dataset = $dataset AND {written("r")}
 RETURN r.id AS id, r.unstated AS unstated""",
 }
+COUNT_OF_DATASET = f"""
+CALL () {{
+    MATCH (v:{DOCUMENT}) WHERE v.id IS NOT NULL AND v.dataset = $dataset AND {written("v")}
+    RETURN count(DISTINCT v.id) AS documents
+}}
+CALL () {{ MATCH (n:{ENTITY}) WHERE n.dataset = $dataset AND {written("n")} RETURN count(n) AS entities }}
+CALL () {{ MATCH (r:{RELATION}) WHERE r.dataset = $dataset AND {written("r")} RETURN count(r) AS relations }}
+RETURN documents, entities, relations"""
 
 # --- rows of a job ---------------------------------------------------------------------------------------------------
 
