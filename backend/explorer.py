@@ -50,6 +50,8 @@ T = TypeVar("T")
 EVIDENCE_LIMIT = 50
 # Edges of an entity that are looked at to list its relation types.
 _TYPE_LIMIT = 2_000
+# A search whose vectors a commit has dropped is asked again; commits do not follow one another for ever.
+_ATTEMPTS = 4
 _BY_SOURCE = "`attest show --dataset NAME SOURCE_ID` finds what a bundle calls by another id."
 
 
@@ -134,12 +136,13 @@ class Explorer:
             before = view.data_version
             return search(view, query, index=self.index_store, encoder=self.encoder)
 
-        try:
-            return self.store.read(ask)
-        except IndexNotReady:
-            # A merge may have replaced the collection that this reading began with.
-            if before is None or self.catalog().data_version == before:
-                raise
+        for _ in range(_ATTEMPTS):
+            try:
+                return self.store.read(ask)
+            except IndexNotReady:
+                # A merge or a removal may have dropped the collection that this reading began with.
+                if before is None or self.catalog().data_version == before:
+                    raise
         return self.store.read(ask)
 
     def walk(self, query: WalkQuery) -> WalkResult:

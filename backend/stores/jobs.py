@@ -85,6 +85,11 @@ def find_job(jobs: Iterable[Job], job_id: str) -> Job:
     raise Unavailable(f"There is no job {job_id!r}.", hint="`attest jobs` lists the jobs.")
 
 
+def building(jobs: Iterable[Job]) -> Progress | None:
+    """What a running `attest index` is doing."""
+    return next((job.progress for job in jobs if job.kind == "index" and job.state is JobState.RUNNING), None)
+
+
 def require_open(job: Job) -> None:
     """Raises Malformed for a job that has ended."""
     if job.state not in OPEN_STATES:

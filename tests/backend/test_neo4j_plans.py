@@ -57,7 +57,7 @@ def test_no_statement_of_a_search_or_a_walk_scans(neo4j_server: Neo4j, tmp_path:
     with server.reading() as reading:
         (state,) = reading.peek(statements.STATE)
         noted = Noted(reading)
-        view = Neo4jView(noted, lambda: None, state)
+        view = Neo4jView(noted, state)
         for labels in ((), ("Person", "Place")):
             query = EntityQuery("ida li", labels=labels, mode=Mode.HYBRID, scope=scope)
             search(view, query, index=lambda: index, encoder=lambda: encoder)

@@ -8,7 +8,7 @@ from uuid import uuid4
 from backend.errors import StoreUnreachable
 from backend.models import Job, JobState, Progress
 from backend.stores.jobs import Writer, find_job, is_alive, now, progress_text, require_open, result_job
-from backend.stores.neo4j.driver import Row, Server, Writing
+from backend.stores.neo4j.driver import Reading, Row, Server, Writing
 from backend.stores.neo4j.schema import JOB, STORE
 from backend.stores.neo4j.state import required
 
@@ -112,7 +112,12 @@ class Neo4jJobs:
 
     def jobs(self) -> tuple[Job, ...]:
         with self._server.reading() as reading:
-            return tuple(_job(row["job"]) for row in reading.peek(_JOBS))
+            return read_jobs(reading)
+
+
+def read_jobs(reading: Reading) -> tuple[Job, ...]:
+    """Every job, newest first."""
+    return tuple(_job(row["job"]) for row in reading.peek(_JOBS))
 
 
 def _job(row: Row) -> Job:

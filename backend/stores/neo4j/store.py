@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TypeVar, cast
+from typing import TypeVar
 from uuid import uuid4
 
-from backend.errors import AttestError, StoreUnreachable
-from backend.models import JobState, Progress
+from backend.errors import StoreUnreachable
 from backend.stores.base import GraphView
+from backend.stores.jobs import building
 from backend.stores.neo4j import derived, indexes, statements
 from backend.stores.neo4j.dataset import DatasetReads
 from backend.stores.neo4j.driver import Address, Reading, Row, Server
 from backend.stores.neo4j.edges import EdgeReads
 from backend.stores.neo4j.entities import EntityReads
-from backend.stores.neo4j.jobs import Neo4jJobs
+from backend.stores.neo4j.jobs import Neo4jJobs, read_jobs
 from backend.stores.neo4j.library import LibraryReads
 from backend.stores.neo4j.schema import SCHEMA_VERSION
 from backend.stores.neo4j.state import read_state, require_same, required
@@ -30,10 +30,11 @@ _ATTEMPTS = 5
 class Neo4jView(EntityReads, EdgeReads, LibraryReads, DatasetReads):
     """A GraphView of what one commit shows."""
 
-    def __init__(self, reading: Reading, building: Callable[[], Progress | None], state: Row) -> None:
+    def __init__(self, reading: Reading, state: Row) -> None:
         is_settled = state["settled"] == state["commits"]
         super().__init__(reading, state["commits"], state["settled_at"] if is_settled else None)
-        self.building = building
+        # Within the same reading: visitors that each hold a connection and wait for a second would wait for each other.
+        self.building = lambda: building(read_jobs(reading))
 
 
 class Neo4jStore:
@@ -66,18 +67,19 @@ class Neo4jStore:
     def read(self, action: Callable[[GraphView], T]) -> T:
         self._prepare()
         for _ in range(_ATTEMPTS):
-            error, result = None, None
-            with self._server.reading() as reading:
-                before = self._state_in(reading)
-                try:
-                    result = action(Neo4jView(reading, self._building, before))
-                except AttestError as raised:
-                    error = raised
-                after = self._state_in(reading)
-            if (before["commits"], before["settled"]) == (after["commits"], after["settled"]):
-                if error is not None:
-                    raise error
-                return cast(T, result)
+            before = None
+            try:
+                with self._server.reading() as reading:
+                    before = self._state_in(reading)
+                    result = action(Neo4jView(reading, before))
+                    after = self._state_in(reading)
+            except Exception:
+                # What a commit runs into may fail in any way: a row may have lost half of its fields.
+                if before is None or _is_same(before, self._state()):
+                    raise
+            else:
+                if _is_same(before, after):
+                    return result
         raise StoreUnreachable(
             f"The graph at {self._place} changes faster than it can be read.", hint="Try again in a moment."
         )
@@ -133,6 +135,7 @@ class Neo4jStore:
             )
         self._identity = rows[0]["identity"]
 
-    def _building(self) -> Progress | None:
-        running = [job for job in self.jobs.jobs() if job.kind == "index" and job.state is JobState.RUNNING]
-        return running[0].progress if running else None
+
+def _is_same(before: Row, after: Row) -> bool:
+    """Whether nothing that readings see has changed between two looks at the state."""
+    return bool((before["commits"], before["settled"]) == (after["commits"], after["settled"]))

@@ -9,8 +9,9 @@ from typing import TypeVar
 from uuid import uuid4
 
 from backend.errors import StoreUnreachable
-from backend.models import JobState, Progress
+from backend.models import Progress
 from backend.stores.base import GraphView
+from backend.stores.jobs import building
 from backend.stores.sqlite import driver
 from backend.stores.sqlite.dataset import DatasetReads
 from backend.stores.sqlite.driver import Connection, Pool
@@ -79,8 +80,7 @@ class SqliteStore:
             connection.close()
 
     def _building(self) -> Progress | None:
-        running = [job for job in self.jobs.jobs() if job.kind == "index" and job.state is JobState.RUNNING]
-        return running[0].progress if running else None
+        return building(self.jobs.jobs())
 
     def version(self) -> str:
         return driver.version()
