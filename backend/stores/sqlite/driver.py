@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,16 @@ Parameters = Mapping[str, Any] | Sequence[Any]
 
 # Readers never wait in WAL mode; only a second writer does, and the lease keeps that to moments.
 _BUSY_SECONDS = 30.0
+# Readers that come and go may keep a log from being cut; the next writer's does it then.
+_GIVE_UP_SECONDS = 2
 _PRAGMAS = (
     "PRAGMA synchronous = NORMAL",
     "PRAGMA temp_store = MEMORY",
     "PRAGMA cache_size = -65536",
     "PRAGMA mmap_size = 1073741824",
     "PRAGMA foreign_keys = OFF",
+    # The log of a large load keeps its size otherwise, as long as anybody has the store open.
+    "PRAGMA journal_size_limit = 67108864",
 )
 
 
@@ -31,11 +35,13 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreUnreachable(
-            f"The graph store {path} does not answer: {error}.",
-            hint="Is the file readable, whole, and its disk not full? `attest status` shows where the store is.",
-            path=str(path),
-        ) from error
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+            message = f"The disk that holds the graph store {path} is full."
+            hint = "Free some space and run the command again; what was stored before is as it was."
+        else:
+            message = f"The graph store {path} does not answer: {error}."
+            hint = "Is the file readable, whole, and its disk not full? `attest status` shows where the store is."
+        raise StoreUnreachable(message, hint=hint, path=str(path)) from error
 
 
 class Connection:
@@ -109,6 +115,13 @@ class Connection:
     def commit(self) -> None:
         with sqlite_errors(self._path):
             self._raw.execute("COMMIT")
+
+    def give_up(self) -> None:
+        """Rolls back, and gives back what the log takes of a disk that may be full."""
+        with suppress(StoreUnreachable):  # whoever gives up has a better reason to tell
+            self.rollback()
+            self.run(f"PRAGMA busy_timeout = {_GIVE_UP_SECONDS * 1_000}")
+            self.run("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         self._raw.close()

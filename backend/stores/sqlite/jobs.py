@@ -12,6 +12,7 @@ from threading import RLock
 from time import time
 from uuid import uuid4
 
+from backend.errors import StoreUnreachable
 from backend.models import Job, JobState, Progress
 from backend.stores.jobs import Writer, find_job, is_alive, now, progress_text, require_open, result_job
 from backend.stores.sqlite.driver import Connection, Pool, Row
@@ -33,6 +34,8 @@ class SqliteJobs:
         self._kept = Connection(path)
         self._lock = RLock()
         self._graph = graph
+        # How jobs of this process ended while the disk was full.
+        self._unsaid: dict[str, tuple[JobState, str, str | None, str]] = {}
         with self._connection() as connection:
             connection.script(f"PRAGMA journal_mode = WAL; {_TABLES}")
 
@@ -59,6 +62,9 @@ class SqliteJobs:
         return self.job(job_id)
 
     def acquire(self, job_id: str) -> Job | None:
+        for ended in list(self._unsaid):
+            self._close(*self._unsaid[ended])
+            del self._unsaid[ended]
         with self._connection() as connection, connection.transaction():
             holder = connection.value("SELECT job FROM lease")
             if holder is not None and holder != job_id and is_alive(_row(connection, holder)):
@@ -75,9 +81,18 @@ class SqliteJobs:
             return not connection.value("SELECT stop_asked FROM job WHERE id = ?", (job_id,))
 
     def close(self, job_id: str, state: JobState, *, error: str | None = None) -> None:
+        ended = (state, now(), error, job_id)
+        try:
+            self._close(*ended)
+        except StoreUnreachable:
+            # The process lives on and would hold the lease for good.
+            self._unsaid[job_id] = ended
+            raise
+
+    def _close(self, state: JobState, finished: str, error: str | None, job_id: str) -> None:
         with self._connection() as connection, connection.transaction():
             connection.run(
-                "UPDATE job SET state = ?, finished = ?, error = ? WHERE id = ?", (state, now(), error, job_id)
+                "UPDATE job SET state = ?, finished = ?, error = ? WHERE id = ?", (state, finished, error, job_id)
             )
             connection.run("DELETE FROM lease WHERE job = ?", (job_id,))
 

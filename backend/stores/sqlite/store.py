@@ -75,8 +75,10 @@ class SqliteStore:
             connection.run(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
             connection.run("BEGIN IMMEDIATE")
             yield SqliteWriter(connection, job_id)
+        except BaseException:
+            connection.give_up()
+            raise
         finally:
-            connection.rollback()
             connection.close()
 
     def _building(self) -> Progress | None:
