@@ -7,12 +7,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from backend.errors import IndexNotReady, Malformed, NotConfigured, Unavailable
+from backend.errors import AttestError, IndexNotReady, Malformed, NotConfigured, Unavailable
 from backend.identity import is_canonical
 from backend.loading.bundle import open_bundle
 from backend.loading.copying import DatasetCopy, Side, copy
@@ -102,10 +103,11 @@ class Explorer:
         return self._warm
 
     def warm(self) -> None:
-        """Loads the encoder's model and opens the vector store."""
+        """Loads the encoder's model and opens the vector store; if that does not answer now, who searches is told."""
         self.encoder().encode(["ready"])
-        self.index_store().collections()
         self._warm = True
+        with suppress(AttestError):
+            self.index_store().collections()
 
     def close(self) -> None:
         """Closes what was opened; the explorer is of no more use."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import logging
 import threading
 from collections.abc import Callable
 from datetime import timedelta
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from backend.errors import NotConfigured
+from backend.errors import AttestError, NotConfigured
 from backend.explorer import Explorer, open_explorer
 from backend.models import (
     Catalog,
@@ -78,7 +79,10 @@ def _warming() -> threading.Thread:
 
 def _load_encoder(opened: Explorer) -> None:
     """Loads the encoder, and spares its libraries the garbage collection that Streamlit runs after every click."""
-    opened.warm()
+    try:
+        opened.warm()
+    except AttestError as error:
+        logging.getLogger("attest").warning("The encoder did not load: %s", error)
     gc.collect()
     gc.freeze()  # half a million objects that stay: looking through them each time takes a third of a second
 

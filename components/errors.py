@@ -5,17 +5,18 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import streamlit as st
 
 from backend.errors import AttestError, IndexNotReady, Malformed, NotConfigured, StoreUnreachable, Unavailable
 from backend.models import IndexState, Status
-from components import address, markup
+from components import address, cached, markup
 
 P = TypeVar("P")
 
+_ASK_AGAIN = 3  # seconds
 _FAILED = "failed"  # an error of a callback
 _FALLBACK = "It did not work"
 _QUOTED = re.compile(r"`([^`]*)`")
@@ -41,6 +42,8 @@ def shown(*, whole_page: bool = False) -> Iterator[None]:
         draw(error)
         if whole_page:
             _draw_ways_out()
+            if isinstance(error, StoreUnreachable):
+                _until_it_answers()
     except Exception:  # the rim: a visitor gets a sentence, the log gets the rest
         logging.getLogger("attest").exception("A page failed.")
         st.error("The server's log says what happened.", title="Something went wrong", icon=":material/error:")
@@ -80,6 +83,14 @@ def _next_step(error: AttestError) -> str:
     if isinstance(error, Malformed) and "`attest " in error.hint:
         return ""
     return _QUOTED.sub(r"“\1”", error.hint)
+
+
+@st.fragment(run_every=_ASK_AGAIN)
+def _until_it_answers() -> None:
+    """Draws the page anew once the store answers again."""
+    with suppress(AttestError):
+        cached.catalog()
+        st.rerun()
 
 
 def _draw_ways_out() -> None:

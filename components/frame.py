@@ -12,11 +12,12 @@ from components import address
 
 _HERE = Path(__file__).parent
 _SIDEBAR = 250  # pixels
-_ROUTED = "routed"
+_ROUTED, _WHOLE = "routed", "drawn to its end"
 
 
 def draw() -> None:
     """The page's own frame. The icon is a file, since a browser would fetch a Material icon from a server."""
+    st.session_state[_WHOLE] = False
     st.set_page_config("Attest", _HERE / "icon.svg", layout="wide", initial_sidebar_state=_SIDEBAR)
     st.html(_HERE / "frame.css")
 
@@ -25,6 +26,16 @@ def run(page: Page) -> None:
     """Runs the page, which can tell by this that it was not run alone."""
     st.session_state[_ROUTED] = True
     page.run()
+    st.session_state[_WHOLE] = True
+
+
+def redraw(*fragments: str) -> None:
+    """Ends a callback with drawing these fragments alone, or the page where somebody was quicker than its first run.
+
+    The browser breaks down when it is sent a fragment for whose place nothing has been drawn yet.
+    """
+    if st.session_state[_WHOLE]:
+        st.rerun(list(fragments))
 
 
 def navigate() -> tuple[Page, Sequence[Page]]:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from backend.models import EVERYTHING, MAX_LIMIT, EntityHit, EntityQuery, EntityResult, Facet, Mode, Span, Status
 from backend.words import Word, fold, words
-from components import address, cached, markup, wording
+from components import address, cached, frame, markup, wording
 from components.address import ExploreView, SearchView
 
 _PILLS = 8  # labels shown as pills; the rest are in a list
@@ -68,7 +68,7 @@ def _filtered() -> None:
     more = st.session_state.get(_MORE_LABELS)
     labels = tuple(dict.fromkeys((*chosen, *([more] if more else []))))
     address.go_search(replace(address.search(), labels=labels, hit=None))
-    st.rerun(["hits", "evidence"])
+    frame.redraw("hits", "evidence")
 
 
 # --- hits ------------------------------------------------------------------------------------------------------------
@@ -149,13 +149,13 @@ def name_spans(name: str, asked: Sequence[Word]) -> list[Span]:
 def _pick(hit_id: str) -> None:
     """A callback: only the evidence is drawn anew."""
     address.go_search(replace(address.search(), hit=hit_id))
-    st.rerun("evidence")
+    frame.redraw("evidence")
 
 
 def _more() -> None:
     view = address.search()
     address.go_search(replace(view, limit=min(MAX_LIMIT, view.limit + _MORE)))
-    st.rerun(["hits", "evidence"])
+    frame.redraw("hits", "evidence")
 
 
 # --- what was left out, and nothing found ----------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def ask(text: str) -> None:
 
 def _all_kinds() -> None:
     address.go_search(replace(address.search(), labels=()))
-    st.rerun(["hits", "evidence"])
+    frame.redraw("hits", "evidence")
 
 
 def _everything() -> None:

@@ -25,12 +25,12 @@ def clicked(event: Event) -> None:
     if event.kind == "expand" and event.id:
         evidence.walk_from(event.id)
     history.select(node=event.id if event.kind == "node" else None, edge=event.id if event.kind == "edge" else None)
-    st.rerun("evidence")
+    frame.redraw("evidence")
 
 
 def picked(kind: str, row: str | None) -> None:
     history.select(node=row if kind == "node" else None, edge=row if kind == "edge" else None)
-    st.rerun("evidence")
+    frame.redraw("evidence")
 
 
 @st.fragment(key="picture")

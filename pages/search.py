@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from backend.errors import AttestError
-from backend.models import Mode
+from backend.errors import AttestError, IndexNotReady, StoreUnreachable
+from backend.models import EntityResult, Mode
 from components import address, cached, errors, evidence, frame, hits, markup, starts, wording
 from components.address import SearchView
 
@@ -21,13 +21,24 @@ def asked() -> tuple[SearchView, bool]:
     return (view if ready else replace(view, mode=Mode.LEXICAL)), ready
 
 
+def found(view: SearchView) -> tuple[SearchView, EntityResult, AttestError | None]:
+    """What is found, with the view that found it: that of names alone where meaning cannot be asked, and why."""
+    try:
+        return view, cached.search(view.query), None
+    except (IndexNotReady, StoreUnreachable) as error:
+        if view.mode is not Mode.HYBRID:
+            raise
+        names = replace(view, mode=Mode.LEXICAL)
+        return names, cached.search(names.query), error
+
+
 def typed() -> None:
-    st.rerun(["hits", "evidence"])
+    frame.redraw("hits", "evidence")
 
 
 def chosen() -> None:
     address.go_search(replace(address.search(), mode=st.session_state[MODE]))
-    st.rerun(["hits", "evidence"])
+    frame.redraw("hits", "evidence")
 
 
 @st.fragment(key="hits")
@@ -37,15 +48,17 @@ def draw_hits() -> None:
     if not view.text.strip():
         starts.draw()
         return
-    result = cached.search(view.query)
+    view, result, missing = found(view)
     everything = cached.search(replace(view.query, labels=())) if view.labels else result
     hits.draw_facets(everything.facets, view)
     with st.container(key="hits", gap="small"):
+        if missing:
+            errors.draw(missing, "Only names and aliases are searched")
         coming = not ready and address.search().mode is not Mode.LEXICAL and cached.encoder_coming()
         if not ready and address.search().mode is not Mode.LEXICAL:
             st.html(markup.tag("p", wording.no_meaning(coming=coming), css="at-quiet"))
         if not result.hits:
-            hits.draw_nothing(view.query, meaning=ready, for_now=coming)
+            hits.draw_nothing(view.query, meaning=ready and not missing, for_now=coming)
         hits.draw_remarks(result)
         hits.draw(result, view, cached.catalog().labels)
 
@@ -56,7 +69,7 @@ def draw_evidence() -> None:
     view, _ = asked()
     hit = None
     with suppress(AttestError):  # beside it stands why nothing can be searched
-        hit = hits.selected(cached.search(view.query), view) if view.text.strip() else None
+        hit = hits.selected(found(view)[1], view) if view.text.strip() else None
     if hit is None:
         st.html(markup.tag("p", "The passages that mention what you find are shown here.", css="at-quiet"))
         return
