@@ -478,7 +478,7 @@ def differences(got: Any, expected: Any, where: str = "result") -> list[str]:
 Q = TypeVar("Q", WalkQuery, EntityQuery, Scope)
 Failing = Callable[[World, Q], list[str]]
 SECONDS_TO_SHRINK = 90
-ON_A_SERVER = 10  # examples; a world takes a second there
+ON_A_SERVER = 6  # examples; a world takes a second there
 KINDS = ("relations", "mentions", "passages", "documents", "entities")
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from neo4j.exceptions import AuthError
 
 from tests.servers.neo4j import LINES, NEO4J_LINES, Line, Missing, Neo4j, Neo4jServer, Neo4jServers
 
@@ -28,20 +27,6 @@ def test_a_server_answers_and_can_be_emptied(neo4j_servers: Neo4jServers, line: 
         server.empty()
         assert driver.execute_query("MATCH (n) RETURN count(n) AS left").records[0]["left"] == 0
         assert driver.execute_query("SHOW INDEXES YIELD type WHERE type <> 'LOOKUP'").records == []
-
-
-@pytest.mark.neo4j
-def test_a_server_with_a_password_keeps_it_and_its_data(tmp_path: Path, neo4j_server: Neo4j) -> None:
-    with Neo4jServer(tmp_path, password="correct horse") as server:
-        with server.running.driver() as driver:
-            driver.execute_query("CREATE (:Thing)")
-        server.kill()
-        server.start()
-        with server.running.driver() as driver:
-            assert driver.execute_query("MATCH (n) RETURN count(n) AS kept").records[0]["kept"] == 1
-        with pytest.raises(AuthError), Neo4j(server.address, "neo4j", "wrong horse").driver() as driver:
-            driver.verify_connectivity()
-    assert "horse" not in repr(server.running)
 
 
 @pytest.mark.neo4j
