@@ -225,7 +225,7 @@ class Explorer:
 
     def status(self, *, check: bool = False) -> StatusReport:
         """What is stored, the state of the indexes, jobs and versions; `check` compares vectors with the record."""
-        report = self.store.read(lambda view: read_status(view, self.store, self.settings))
+        report = read_status(self.store, self.settings)
         return report.with_check(self._check_vectors()) if check else report
 
     def _check_vectors(self) -> tuple[VectorCheck, ...]:

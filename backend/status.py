@@ -39,8 +39,15 @@ class StatusReport:
         return replace(self, check=check)
 
 
-def read_status(view: GraphView, store: GraphStore, settings: Settings) -> StatusReport:
+def read_status(store: GraphStore, settings: Settings) -> StatusReport:
     """The status as the graph store records it; no vector store and no encoder is opened."""
+    # Not within the reading: visitors that each hold a connection and wait for a second would wait for each other.
+    jobs = store.jobs.jobs()
+    stores = {"graph": f"{store.version()}, {store.place}", "vectors": str(settings.vectors_place)}
+    return store.read(lambda view: _report(view, jobs, stores, settings))
+
+
+def _report(view: GraphView, jobs: tuple[Job, ...], stores: dict[str, str], settings: Settings) -> StatusReport:
     scope = resolve(EVERYTHING)
     catalog = view.catalog()
     encoders = {collection.encoder for collection in catalog.vector_collections}
@@ -49,8 +56,8 @@ def read_status(view: GraphView, store: GraphStore, settings: Settings) -> Statu
         collections=view.collection_counts(scope),
         indexes=catalog.indexes,
         vectors=catalog.vector_collections,
-        jobs=store.jobs.jobs(),
-        stores={"graph": f"{store.version()}, {store.place}", "vectors": str(settings.vectors_place)},
+        jobs=jobs,
+        stores=stores,
         encoder=", ".join(sorted(encoders)) or settings.encoder or "not used yet",
         data_version=catalog.data_version,
     )

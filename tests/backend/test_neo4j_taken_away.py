@@ -38,7 +38,6 @@ def questions(explorer: Explorer, folder: Path) -> list[Callable[[], object]]:
         lambda: explorer.search(EntityQuery("ida", mode=Mode.LEXICAL)),
         lambda: explorer.walk(WalkQuery(entity("ida"))),
         lambda: explorer.remove(dataset=DATASET),
-        lambda: explorer.store.identity,
         lambda: run(explorer, SECOND, folder),
     ]
 

@@ -107,3 +107,10 @@ def test_closed_explorer_leaves_no_thread_no_file_and_no_connection(
     if store_place != "sqlite":
         port = int(store_place.rpartition(":")[2])
         assert [each for each in psutil.Process().net_connections() if each.raddr and each.raddr.port == port] == []
+
+
+def test_more_visitors_than_connections_never_wait_for_each_other(shared: Explorer, folder: Path) -> None:
+    run(shared, FIRST, folder)
+    with ThreadPoolExecutor(60) as threads:  # a server is given 50 connections
+        reports = list(threads.map(lambda _: shared.status(), range(60)))
+    assert reports == [reports[0]] * 60

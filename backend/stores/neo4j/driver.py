@@ -28,7 +28,8 @@ READ_SECONDS = 30.0
 _WRITE_SECONDS = 600.0
 _CONNECT_SECONDS = 5.0
 _RETRY_SECONDS = 4.0
-_POOL = 50
+# More readers than connections wait for one: a server that is busy enough answers no sooner for having more.
+_POOL, _ACQUIRE_SECONDS = 50, READ_SECONDS
 _TIMED_OUT = ("TransactionTimedOut", "LockClientStopped", "TransactionTerminated")
 _VERSION = """CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel'
 RETURN versions, edition"""
@@ -63,7 +64,7 @@ class Server:
                 auth=auth,
                 max_connection_pool_size=_POOL,
                 connection_timeout=_CONNECT_SECONDS,
-                connection_acquisition_timeout=_CONNECT_SECONDS * 2,
+                connection_acquisition_timeout=_ACQUIRE_SECONDS,
                 max_transaction_retry_time=_RETRY_SECONDS,
                 # A connection that the server closed meanwhile is found out before it is used.
                 liveness_check_timeout=0,

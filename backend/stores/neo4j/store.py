@@ -62,7 +62,8 @@ class Neo4jStore:
     @property
     def identity(self) -> str:
         """What tells this store from every other, for as long as it exists."""
-        return str(self._state()["identity"])
+        self._prepare()
+        return str(self._identity)
 
     def read(self, action: Callable[[GraphView], T]) -> T:
         self._prepare()
