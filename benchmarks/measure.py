@@ -34,6 +34,9 @@ class Timings:
     def extend(self, other: Timings) -> None:
         self.wall.extend(other.wall)
 
+    def __str__(self) -> str:
+        return f"median {self.median:.1f} ms, p95 {self.p95:.1f} ms"
+
     @property
     def median(self) -> float:
         return median(self.wall)

@@ -53,6 +53,7 @@ def bench_search(stores: Sequence[Opened], rounds: int) -> list[Table]:
                 times = together(by_kind)
                 key = (opened.size, mode, name, len(times.wall))
                 table.add(opened.kind.name, key, times.median, times.p95)
+                say(f"  {times}")
                 if mode is Mode.LEXICAL and scope == EVERYTHING:
                     for kind, own in by_kind.items():
                         kinds.add(opened.kind.name, (opened.size, kind, len(own.wall)), own.median, own.p95)

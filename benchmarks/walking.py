@@ -53,6 +53,7 @@ def bench_walk(stores: Sequence[Opened], rounds: int) -> Table:
                 edges = sum(len(walk.edges) for walk in walks) / len(walks)
                 key = (short(opened.graph.shape.relations), kind, depth, len(walks), nodes, edges)
                 table.add(opened.kind.name, key, times.median, times.p95)
+                say(f"  {times}")
     table.notes.append(_hubs(stores))
     return table.table()
 
