@@ -1,7 +1,7 @@
 """Loads a bundle in a process of its own, as the command line does, with the small encoder of the tests.
 
-`python -m tests.load_process HOME BUNDLE DATASET PAUSE` prints every phase as it begins and `committed` at the end; it
-rests PAUSE seconds at every step, so that a test can find it there.
+`python -m tests.load_process HOME GRAPH BUNDLE DATASET PAUSE` prints every phase as it begins and `committed` at the
+end; it rests PAUSE seconds at every step, so that a test can find it there.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from backend.models import Progress
 from tests.explorers import open_test_explorer
 
 
-def main(home: Path, bundle: Path, dataset: str, pause: float) -> None:
-    explorer: Explorer = open_test_explorer(home)
+def main(home: Path, graph: str, bundle: Path, dataset: str, pause: float) -> None:
+    explorer: Explorer = open_test_explorer(home, graph=graph)
     said: set[str] = set()
 
     def listener(progress: Progress) -> None:
@@ -31,4 +31,4 @@ def main(home: Path, bundle: Path, dataset: str, pause: float) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], float(sys.argv[4]))
+    main(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), sys.argv[4], float(sys.argv[5]))

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,10 @@ import pytest
 
 from backend.explorer import Explorer
 from backend.models import EntityQuery, JobState, Mode, WalkQuery
+from backend.settings import SQLITE
 from tests.bundles import fleet, write_bundle
 from tests.explorers import open_test_explorer
+from tests.servers.neo4j import Neo4j
 
 DOCUMENTS = 250
 ROOT = Path(__file__).parents[3]
@@ -64,45 +67,68 @@ def picture(explorer: Explorer) -> dict[str, Any]:
     }
 
 
-def start_load(home: Path, bundle: Path, pause: float = 0.0) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.load_process", str(home), str(bundle), "fleet", str(pause)]
+def start_load(home: Path, bundle: Path, pause: float = 0.0, graph: str = SQLITE) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.load_process", str(home), graph, str(bundle), "fleet", str(pause)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": "."})
 
 
-def test_a_load_killed_at_any_moment_shows_nothing_and_the_next_one_completes_it(
-    tmp_path: Path, home: Path, explorer: Explorer
-) -> None:
-    first = write_bundle(tmp_path / "first", **fleet(DOCUMENTS))
-    second = write_bundle(tmp_path / "second", **fleet(DOCUMENTS + 50, edition="second"))
-    explorer.load([first], dataset="fleet")
-    before = picture(explorer)
-    moments = random.Random(7)
-    killed = 0
-    for phase in PHASES:
-        process = start_load(home, second, pause=0.1)
-        assert process.stdout is not None
-        for line in process.stdout:
-            if line.strip() == phase:
-                time.sleep(moments.uniform(0, 0.2))
-                break
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        job = explorer.jobs()[0]
-        if job.state is JobState.COMMITTED:
-            break  # the signal came after the commit; what follows is the complete state
-        killed += 1
-        assert job.state is JobState.KILLED
-        assert picture(explorer) == before
-    assert killed >= len(PHASES) - 1
+def test_a_load_killed_at_any_moment_shows_nothing_and_the_next_one_completes_it(tmp_path: Path) -> None:
+    kill_loads(tmp_path, SQLITE, DOCUMENTS, PHASES)
 
-    explorer.load([second], dataset="fleet")
-    complete = picture(explorer)
-    other = open_test_explorer(tmp_path / "other")
-    for bundle in (first, second):
-        other.load([bundle], dataset="fleet")
-    assert complete == picture(other)
-    other.close()
-    assert all(check.stored == check.recorded for check in explorer.status(check=True).check or ())
+
+@pytest.mark.neo4j
+def test_a_load_into_neo4j_killed_at_any_moment_shows_nothing_and_the_next_one_completes_it(
+    tmp_path: Path, neo4j_server: Neo4j
+) -> None:
+    neo4j_server.clear()
+    kill_loads(tmp_path, neo4j_server.address, 40, PHASES[3::2])
+
+
+@pytest.mark.neo4j
+@pytest.mark.thorough
+def test_a_larger_load_into_neo4j_killed_at_any_moment_shows_nothing_and_the_next_one_completes_it(
+    tmp_path: Path, neo4j_server: Neo4j
+) -> None:
+    neo4j_server.clear()
+    kill_loads(tmp_path, neo4j_server.address, DOCUMENTS, PHASES)
+
+
+def kill_loads(tmp_path: Path, graph: str, documents: int, phases: Sequence[str]) -> None:
+    """Kills a second load in each phase; before and after the next one compare with stores of nothing else."""
+    first = write_bundle(tmp_path / "first", **fleet(documents))
+    second = write_bundle(tmp_path / "second", **fleet(documents + 50, edition="second"))
+    moments = random.Random(7)
+    with (
+        closing(open_test_explorer(tmp_path / "home", graph=graph)) as explorer,
+        closing(open_test_explorer(tmp_path / "other")) as other,
+    ):
+        explorer.load([first], dataset="fleet")
+        other.load([first], dataset="fleet")
+        before = picture(other)
+        assert picture(explorer) == before
+        for phase in phases:
+            kill_load(start_load(tmp_path / "home", second, 0.1, graph), phase, moments.uniform(0, 0.2))
+            job = explorer.jobs()[0]
+            if job.state is JobState.COMMITTED:
+                assert phase == phases[-1]  # the signal came after the commit; what follows is the complete state
+            else:
+                assert job.state is JobState.KILLED
+                assert picture(explorer) == before
+        explorer.load([second], dataset="fleet")
+        other.load([second], dataset="fleet")
+        assert picture(explorer) == picture(other)
+        assert all(check.stored == check.recorded for check in explorer.status(check=True).check or ())
+
+
+def kill_load(process: subprocess.Popen[str], phase: str, seconds: float) -> None:
+    """Kills a load so long after it has said that a phase begins."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.strip() == phase:
+            time.sleep(seconds)
+            break
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
 
 
 def test_readers_see_one_state_or_the_other_while_a_load_runs(tmp_path: Path, home: Path, explorer: Explorer) -> None:
