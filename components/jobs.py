@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import psutil
 import streamlit as st
 
 from backend.loading.issues import SENTENCES
 from backend.models import Issue, Job, JobState, LoadReport
-from components import cached, errors, markup, uploads, wording
+from components import cached, errors, markup, wording
 
 _SHOWN = 6
 _STARTED = "job-started"  # the process of a load that has no job yet
 _SENTENCES: dict[str, str] = {str(kind): sentence for kind, sentence in SENTENCES.items()}
-_KINDS = {"load": "Load", "remove": "Remove", "index": "Build the indexes"}
+_KINDS = {"load": "Load", "remove": "Remove", "index": "Build the indexes", "copy": "Copy"}
 _ACTIVE = (JobState.WAITING, JobState.RUNNING)
 
 
@@ -26,13 +28,14 @@ def started(pid: int) -> None:
     st.session_state[_STARTED] = pid
 
 
-def draw(*, writable: bool) -> None:
+def draw(*, writable: bool, loaded: Callable[[int], None]) -> None:
+    """The jobs, newest first; `loaded` is told the process of every load that has ended."""
     waiting = _STARTED in st.session_state or active()
-    st.fragment(_draw, run_every=1 if waiting else None)(writable, waiting)
+    st.fragment(_draw, run_every=1 if waiting else None)(writable, waiting, loaded)
 
 
 @errors.shown()
-def _draw(writable: bool, waiting: bool) -> None:
+def _draw(writable: bool, waiting: bool, loaded: Callable[[int], None]) -> None:
     found = cached.explorer().jobs()
     starting = _starting(found)
     if waiting and not starting and not any(job.state in _ACTIVE for job in found):
@@ -47,6 +50,8 @@ def _draw(writable: bool, waiting: bool) -> None:
     for job in shown:
         with st.container(key=f"job-{job.id}", gap="xxsmall"):
             _draw_job(job, writable)
+        if job.kind == "load" and job.state not in _ACTIVE:
+            loaded(job.pid)
     if len(found) > len(shown):
         st.checkbox(f"Show all {wording.count(len(found), 'job')}", key="jobs-all")
 
@@ -70,8 +75,6 @@ def _draw_job(job: Job, writable: bool) -> None:
     st.html(_head(job))
     if job.state in _ACTIVE:
         _progress(job)
-    elif job.kind == "load":
-        uploads.discard(job.pid)
     if job.error:
         st.html(markup.tag("p", job.error, css="at-note"))
     if job.state is JobState.KILLED:

@@ -19,4 +19,4 @@ with right:
     else:
         text = "This server may only read: nothing can be loaded, removed or stopped here."
         st.html(markup.tag("p", text, css="at-note"))
-    jobs.draw(writable=writable)
+    jobs.draw(writable=writable, loaded=uploads.discard)
