@@ -10,7 +10,7 @@ from uuid import uuid4
 from backend.errors import StoreUnreachable
 from backend.stores.base import GraphView
 from backend.stores.jobs import building
-from backend.stores.neo4j import derived, indexes, statements
+from backend.stores.neo4j import indexes, statements
 from backend.stores.neo4j.dataset import DatasetReads
 from backend.stores.neo4j.driver import Address, Reading, Row, Server
 from backend.stores.neo4j.edges import EdgeReads
@@ -18,7 +18,9 @@ from backend.stores.neo4j.entities import EntityReads
 from backend.stores.neo4j.jobs import Neo4jJobs, read_jobs
 from backend.stores.neo4j.library import LibraryReads
 from backend.stores.neo4j.schema import SCHEMA_VERSION
+from backend.stores.neo4j.settling import settle
 from backend.stores.neo4j.state import read_state, require_same, required
+from backend.stores.neo4j.sweeping import sweep
 from backend.stores.neo4j.writer import Neo4jWriter
 from backend.stores.validity import BEGINNING
 
@@ -90,8 +92,8 @@ class Neo4jStore:
         state = self._state()
         indexes.make_indexes(self._server)
         if state["writing"] is not None:
-            derived.sweep(self._server, state["commits"])
-        derived.settle(self._server)
+            sweep(self._server, state["commits"])
+        settle(self._server)
         self._server.write(lambda transaction: transaction.run(statements.BEGIN))
         writer = Neo4jWriter(self._server, job_id, commit=state["commits"])
         try:

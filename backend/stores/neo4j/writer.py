@@ -19,11 +19,13 @@ from backend.models import Entity, LoadReport, VectorCollection
 from backend.scope import document_values
 from backend.stores.fulltext import name_text, names_of, whole_forms
 from backend.stores.jobs import now, report_text
-from backend.stores.neo4j import derived, indexes, statements
+from backend.stores.neo4j import committing, indexes, removing, statements
 from backend.stores.neo4j.driver import Row, Server, Writing
 from backend.stores.neo4j.rows import as_json
 from backend.stores.neo4j.schema import MAX_TYPES, label_token, text_key, text_order, type_token
+from backend.stores.neo4j.settling import settle
 from backend.stores.neo4j.state import read_state, required
+from backend.stores.neo4j.sweeping import sweep
 from backend.stores.rows import CurrentVersion, NewMention, NewPassage, NewRelation, NewVersion, Support
 from backend.stores.validity import BEGINNING, ENDLESS, validity
 from backend.words import token_text
@@ -215,8 +217,8 @@ class Neo4jWriter:
         self._changes.removed_dataset, self._changes.removed_document = dataset, document_id
         with self._server.reading() as reading:
             if dataset is not None:
-                return derived.counts_of_dataset(reading, dataset, self._commit)
-            return derived.counts_of_document(reading, str(document_id), self._commit)
+                return removing.counts_of_dataset(reading, dataset, self._commit)
+            return removing.counts_of_document(reading, str(document_id), self._commit)
 
     # --- vectors -----------------------------------------------------------------------------------------------------
 
@@ -251,7 +253,7 @@ class Neo4jWriter:
         state = read_state(self._server)
         if state["lease"] == self._job_id:
             # Not as it was at the beginning: a commit of which the answer was lost may have been one.
-            derived.sweep(self._server, state["commits"])
+            sweep(self._server, state["commits"])
             self._server.write(lambda transaction: transaction.run(statements.END))
 
     # --- the end -----------------------------------------------------------------------------------------------------
@@ -263,22 +265,22 @@ class Neo4jWriter:
 
         def flip(transaction: Writing) -> None:
             self._require_lease(transaction)
-            derived.apply_validity(transaction, touched, changes.endings)
-            derived.apply_entities(transaction, changes.entities, changes.vectors)
-            derived.apply_relations(transaction, changes.relations)
-            derived.apply_retirement(transaction, changes.retired_entities, changes.retired_relations)
+            committing.apply_validity(transaction, touched, changes.endings)
+            committing.apply_entities(transaction, changes.entities, changes.vectors)
+            committing.apply_relations(transaction, changes.relations)
+            committing.apply_retirement(transaction, changes.retired_entities, changes.retired_relations)
             if changes.removed_dataset is not None:
-                derived.remove_dataset(transaction, changes.removed_dataset)
+                removing.remove_dataset(transaction, changes.removed_dataset)
             if changes.removed_document is not None:
-                derived.remove_document(transaction, changes.removed_document)
-            derived.apply_names(transaction, self._since, self._datasets, self._types, changes.collections)
+                removing.remove_document(transaction, changes.removed_document)
+            committing.apply_names(transaction, self._since, self._datasets, self._types, changes.collections)
             ended = {"number": self._number, "at": now(), "report": report_text(report)}
             if not transaction.run(statements.COMMIT, {**ended, "commit": self._since, "job": self._job_id}):
                 raise self._overtaken()
 
         self._server.write(flip)
         self.is_committed = True
-        derived.settle(self._server)
+        settle(self._server)
 
     def _validity(self, changes: _Changes) -> list[Row]:
         """When each version of the touched documents is current from the commit on."""

@@ -1,0 +1,148 @@
+"""What a commit changes of rows that are seen already, all of it in the commit's own transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.models import VectorCollection
+from backend.stores.neo4j import statements
+from backend.stores.neo4j.driver import Row, Writing
+from backend.stores.neo4j.schema import (
+    COLLECTION,
+    DATASET,
+    DOCUMENT,
+    EDGE,
+    ENTITY,
+    LABEL,
+    MENTIONED_IN,
+    METADATA_KEY,
+    RELATION,
+    STATED_IN,
+    TOUCHED,
+    TYPE,
+    VECTORS,
+    label_token,
+    text_key,
+)
+
+_ROWS = 5_000  # that one statement takes
+
+
+def apply_validity(transaction: Writing, times: Sequence[Row], endings: Mapping[str, int]) -> None:
+    """Says when each version is current, and which documents have been retired."""
+    for batch in _batches(times):
+        transaction.run(
+            f"""UNWIND $rows AS row MATCH (v:{DOCUMENT} {{key: row.key}})
+                SET v.valid_from = row.valid_from, v.valid_to = row.valid_to, v:{TOUCHED}""",
+            {"rows": batch},
+        )
+    for batch in _batches([{"id": document, "at": at} for document, at in endings.items()]):
+        transaction.run(
+            f"""UNWIND $rows AS row MATCH (v:{DOCUMENT} {{id: row.id}})
+                WITH row, v ORDER BY v.number WITH row, last(collect(v)) AS v SET v.ended = row.at""",
+            {"rows": batch},
+        )
+
+
+def apply_entities(transaction: Writing, fields: Mapping[str, Row], vectors: Mapping[str, str | None]) -> None:
+    """Changes entities in place: their fields, their own label, and where their vector is."""
+    changed = [{"id": key, "fields": row, "token": label_token(row["label"])} for key, row in fields.items()]
+    for batch in _batches(changed):
+        old = transaction.run(
+            f"""UNWIND $rows AS row MATCH (n:{ENTITY} {{id: row.id}}) WHERE n.label <> row.fields.label
+                RETURN n.id AS id, n.label AS label""",
+            {"rows": batch},
+        )
+        transaction.run(
+            f"UNWIND $rows AS row MATCH (n:{ENTITY} {{id: row.id}}) REMOVE n:$(row.token)",
+            {"rows": [{"id": row["id"], "token": label_token(row["label"])} for row in old]},
+        )
+        transaction.run(
+            f"UNWIND $rows AS row MATCH (n:{ENTITY} {{id: row.id}}) SET n += row.fields SET n:$(row.token)",
+            {"rows": batch},
+        )
+    for batch in _batches([{"id": key, "vectors": name} for key, name in vectors.items()]):
+        transaction.run(statements.SET_VECTORS, {"rows": batch})
+
+
+def apply_relations(transaction: Writing, fields: Mapping[str, Row]) -> None:
+    """Changes relations in place; both the edge that one leaves and the one that it joins are touched."""
+    for batch in _batches([{"id": key, "fields": row} for key, row in fields.items()]):
+        transaction.run(f"UNWIND $rows AS row MATCH (r:{RELATION} {{id: row.id}}) SET r += row.fields", {"rows": batch})
+
+
+def apply_retirement(transaction: Writing, entities: Sequence[str], relations: Sequence[str]) -> None:
+    """A relation that passages state ends with them; one without goes now, as does an entity that nothing names."""
+    for batch in _batches([{"id": key} for key in relations]):
+        transaction.run(
+            f"""UNWIND $rows AS row MATCH (r:{RELATION} {{id: row.id}}) MATCH (x:{EDGE} {{id: r.edge}})
+                SET x:{TOUCHED}, r.unstated = false
+                WITH r WHERE NOT EXISTS {{ MATCH (r)-[:{STATED_IN}]->() }} DETACH DELETE r""",
+            {"rows": batch},
+        )
+    for batch in _batches([{"id": key} for key in entities]):
+        transaction.run(
+            f"""UNWIND $rows AS row MATCH (n:{ENTITY} {{id: row.id}}) SET n.retired = true
+                WITH n WHERE NOT EXISTS {{ MATCH (n)-[:{MENTIONED_IN}]->() }}
+                    AND NOT EXISTS {{ MATCH (n)--(:{ENTITY}) }}
+                DETACH DELETE n""",
+            {"rows": batch},
+        )
+
+
+def apply_names(
+    transaction: Writing,
+    since: int,
+    datasets: set[str],
+    types: Mapping[str, str],
+    collections: Mapping[str, VectorCollection],
+) -> None:
+    """The names that requests may use, with the numbers that the state of the indexes is told from."""
+    parameters = {"since": since}
+    _replace(
+        transaction,
+        LABEL,
+        f"""MATCH (n:{ENTITY}) WHERE n.id IS NOT NULL AND n.since <= $since
+            RETURN n.label AS name, count(*) AS entities,
+                sum(CASE WHEN n.vectors IS NULL THEN 1 ELSE 0 END) AS without_vector""",
+        parameters,
+    )
+    versions = f"MATCH (v:{DOCUMENT}) WHERE v.key IS NOT NULL AND v.since <= $since"
+    _replace(transaction, COLLECTION, f"{versions} RETURN DISTINCT v.collection AS name", parameters)
+    _replace(
+        transaction, METADATA_KEY, f"{versions} UNWIND v.value_keys AS name RETURN DISTINCT name AS name", parameters
+    )
+    _merge(transaction, DATASET, [{"name": name} for name in datasets])
+    _merge(transaction, TYPE, [{"name": name, "token": token} for name, token in types.items()])
+    for collection in collections.values():
+        transaction.run(
+            f"""OPTIONAL MATCH (o:{VECTORS}) WITH coalesce(max(o.number), 0) + 1 AS number
+                MERGE (k:{VECTORS} {{name: $name}}) ON CREATE SET k.number = number
+                SET k.kind = $kind, k.job = $job, k.count = $count, k.encoder = $encoder""",
+            {
+                "name": collection.name,
+                "kind": collection.kind,
+                "job": collection.job_id,
+                "count": collection.count,
+                "encoder": collection.encoder,
+            },
+        )
+    transaction.run(f"MATCH (k:{VECTORS}) WHERE NOT EXISTS {{ MATCH (n:{ENTITY} {{vectors: k.name}}) }} DELETE k")
+
+
+def _replace(transaction: Writing, label: str, statement: str, parameters: dict[str, Any]) -> None:
+    """Makes the names of a kind those that the statement finds."""
+    rows = transaction.run(statement, parameters)
+    _merge(transaction, label, rows)
+    ids = [text_key(row["name"]) for row in rows]
+    transaction.run(f"MATCH (k:{label}) WHERE NOT k.id IN $ids DELETE k", {"ids": ids})
+
+
+def _merge(transaction: Writing, label: str, rows: Sequence[Row]) -> None:
+    named = [{"id": text_key(row["name"]), "fields": row} for row in rows]
+    transaction.run(f"UNWIND $rows AS row MERGE (k:{label} {{id: row.id}}) SET k += row.fields", {"rows": named})
+
+
+def _batches(rows: Sequence[Row]) -> list[Sequence[Row]]:
+    return [rows[start : start + _ROWS] for start in range(0, len(rows), _ROWS)]
