@@ -132,6 +132,7 @@ class Pool:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._file = _file(path)
         self._idle: list[Connection] = []
         self._lock = threading.Lock()
         self._returned_reads = 0
@@ -161,7 +162,17 @@ class Pool:
             while self._idle:
                 self._idle.pop().close()
 
+    def require_file(self) -> None:
+        """Raises StoreUnreachable where the file is another than at first; what is open would go on with the old."""
+        if _file(self._path) != self._file:
+            raise StoreUnreachable(
+                f"The graph store {self._path} was removed or replaced while it was open.",
+                hint="Start Attest again to see what is there now.",
+                path=str(self._path),
+            )
+
     def _borrow(self) -> Connection:
+        self.require_file()
         with self._lock:
             if self._closed:
                 raise StoreUnreachable(f"The graph store {self._path} is closed.", hint="Open it again.")
@@ -174,6 +185,15 @@ class Pool:
             connection.close()
         else:
             self._idle.append(connection)
+
+
+def _file(path: Path) -> tuple[int, int] | None:
+    """What tells a file from every other of its name."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def version() -> str:

@@ -70,6 +70,7 @@ class SqliteStore:
 
     @contextmanager
     def writer(self, job_id: str) -> Iterator[SqliteWriter]:
+        self._pool.require_file()
         connection = Connection(self._path)
         try:
             connection.run(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
