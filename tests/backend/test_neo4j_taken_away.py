@@ -108,6 +108,17 @@ def test_writer_whose_place_was_taken_writes_no_more_and_leaves_the_rows_of_the_
     harbour.close()
 
 
+def test_commit_whose_writer_died_while_it_was_put_in_place_keeps_no_reader_waiting(
+    harbour: Explorer, neo4j_server: Neo4j, tmp_path: Path
+) -> None:
+    before = harbour.walk(WalkQuery(entity("ida"))).edges
+    with neo4j_server.driver() as driver:
+        driver.execute_query("MATCH (k:AttestStore) SET k.committing = true")
+    assert harbour.walk(WalkQuery(entity("ida"))).edges == before
+    run(harbour, SECOND, tmp_path)
+    harbour.close()
+
+
 def test_reading_that_commits_always_run_into_gives_up_in_words(neo4j_server: Neo4j, tmp_path: Path) -> None:
     explorer = new_explorer(tmp_path, neo4j_server.address)
     other = Neo4jStore(Address(neo4j_server.address))

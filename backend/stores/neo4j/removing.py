@@ -15,7 +15,6 @@ from backend.stores.neo4j.schema import (
     MENTIONED_IN,
     RELATION,
     STATED_IN,
-    STORE,
     TOUCHED,
     text_key,
 )
@@ -44,7 +43,6 @@ def remove_dataset(transaction: Writing, dataset: str) -> None:
             {"dataset": dataset, "never": _NEVER},
         )
     transaction.run(f"MATCH (k:{DATASET} {{id: $id}}) DELETE k", {"id": text_key(dataset)})
-    transaction.run(f"MATCH (k:{STORE} {{id: 'store'}}) SET k.removing = k.removing + $dataset", {"dataset": dataset})
 
 
 # What only one document holds: `relations` that nothing else states, `entities` that nothing else mentions, and the

@@ -22,15 +22,20 @@ from backend.stores.neo4j.visibility import written
 
 STATE = f"""MATCH (k:{STORE} {{id: 'store'}})
 RETURN k.schema AS schema, k.identity AS identity, k.commits AS commits, k.writing AS writing, k.settled AS settled,
-    k.settled_at AS settled_at, k.removing AS removing, k.lease AS lease"""
+    k.settled_at AS settled_at, k.removing AS removing, k.lease AS lease, k.committing AS committing"""
 CREATE_STATE = f"""MERGE (k:{STORE} {{id: 'store'}})
 ON CREATE SET k.schema = $schema, k.identity = $identity, k.commits = 0, k.settled = 0, k.settled_at = $beginning,
     k.number = 0, k.removing = []"""
-BEGIN = f"MATCH (k:{STORE} {{id: 'store'}}) SET k.writing = k.commits + 1"
+BEGIN = f"MATCH (k:{STORE} {{id: 'store'}}) SET k.writing = k.commits + 1, k.committing = null"
 END = f"MATCH (k:{STORE} {{id: 'store'}}) SET k.writing = null"
-# Written to first, so that nobody takes the lease between the look at it and the commit.
+# A server shows the changes of a transaction one after the other while it commits. Readings wait from before that, in
+# a transaction of its own, until after it, in another one; to end it waits for a commit that is at work.
+COMMIT_BEGINS = f"MATCH (k:{STORE} {{id: 'store'}}) SET k.committing = true"
+COMMIT_ENDS = f"MATCH (k:{STORE} {{id: 'store'}}) SET k.committing = null"
+# Written to first, so that nobody takes the lease, or the wait of readings for ended, between the look and the commit.
 COMMIT = f"""MATCH (k:{STORE} {{id: 'store'}}) SET k.writing = null
-WITH k WHERE k.lease = $job AND k.commits = $commit - 1 SET k.commits = $commit, k.number = $number
+WITH k WHERE k.lease = $job AND k.commits = $commit - 1 AND k.committing
+SET k.commits = $commit, k.number = $number, k.removing = k.removing + $removed
 WITH k MERGE (j:{JOB} {{id: $job}}) SET j.committed_at = $at, j.report = $report
 RETURN k.commits AS commits"""
 LAST_NUMBER = f"MATCH (k:{STORE} {{id: 'store'}}) RETURN k.number AS number"

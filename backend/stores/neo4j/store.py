@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from time import monotonic, sleep
 from typing import TypeVar
 from uuid import uuid4
 
@@ -27,6 +28,8 @@ from backend.stores.validity import BEGINNING
 T = TypeVar("T")
 # A reading that a commit ran into is run again; a store whose commits follow one another faster is not served well.
 _ATTEMPTS = 5
+# A commit is put in place in a moment, however much it took to prepare.
+_COMMIT_SECONDS, _PAUSE = 2.0, 0.02
 
 
 class Neo4jView(EntityReads, EdgeReads, LibraryReads, DatasetReads):
@@ -78,11 +81,12 @@ class Neo4jStore:
                     after = self._state_in(reading)
             except Exception:
                 # What a commit runs into may fail in any way: a row may have lost half of its fields.
-                if before is None or _is_same(before, self._state()):
+                if before is None or _is_whole(before, self._state()):
                     raise
             else:
-                if _is_same(before, after):
+                if _is_whole(before, after):
                     return result
+            self._await_commit()
         raise StoreUnreachable(
             f"The graph at {self._place} changes faster than it can be read.", hint="Try again in a moment."
         )
@@ -109,6 +113,14 @@ class Neo4jStore:
 
     def close(self) -> None:
         self._server.close()
+
+    def _await_commit(self) -> None:
+        """Waits for a commit that is being put in place; one whose writer is gone is ended after a moment."""
+        end = monotonic() + _COMMIT_SECONDS
+        while self._state()["committing"]:
+            if monotonic() > end:
+                self._server.write(lambda transaction: transaction.run(statements.COMMIT_ENDS))
+            sleep(_PAUSE)
 
     def _state(self) -> Row:
         self._prepare()
@@ -139,6 +151,8 @@ class Neo4jStore:
         self._identity = rows[0]["identity"]
 
 
-def _is_same(before: Row, after: Row) -> bool:
-    """Whether nothing that readings see has changed between two looks at the state."""
+def _is_whole(before: Row, after: Row) -> bool:
+    """Whether nothing that readings see can have changed between two looks at the state."""
+    if before["committing"] or after["committing"]:
+        return False
     return bool((before["commits"], before["settled"]) == (after["commits"], after["settled"]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -274,12 +275,18 @@ class Neo4jWriter:
             if changes.removed_document is not None:
                 removing.remove_document(transaction, changes.removed_document)
             committing.apply_names(transaction, self._since, self._datasets, self._types, changes.collections)
-            ended = {"number": self._number, "at": now(), "report": report_text(report)}
+            removed = [] if changes.removed_dataset is None else [changes.removed_dataset]
+            ended = {"number": self._number, "at": now(), "report": report_text(report), "removed": removed}
+            self._server.write(lambda before: before.run(statements.COMMIT_BEGINS))
             if not transaction.run(statements.COMMIT, {**ended, "commit": self._since, "job": self._job_id}):
                 raise self._overtaken()
 
-        self._server.write(flip)
-        self.is_committed = True
+        try:
+            self._server.write(flip)
+            self.is_committed = True
+        finally:
+            with suppress(StoreUnreachable):  # readings end it themselves after a moment
+                self._server.write(lambda transaction: transaction.run(statements.COMMIT_ENDS))
         settle(self._server)
 
     def _validity(self, changes: _Changes) -> list[Row]:
