@@ -1,4 +1,4 @@
-"""The application over a Neo4j: the pages of the embedded store, also after the server was gone for a while."""
+"""The application over a Neo4j and a Chroma server: the pages of the embedded stores, also after one was gone."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from tests.e2e.application import Server, attest, serve
 from tests.e2e.conftest import Enter
 from tests.e2e.visit import Visit, edge, entity
+from tests.servers.chroma import ChromaServer
 from tests.servers.neo4j import Missing, Neo4jServer
 
 pytestmark = pytest.mark.neo4j
@@ -32,12 +33,21 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
 
 
 @pytest.fixture(scope="module")
-def moved(database: Neo4jServer, demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The demo graph, moved to the server, and served from there."""
+def vectors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
+    """The same for vectors."""
+    with ChromaServer(tmp_path_factory.mktemp("chroma") / "data") as own:
+        yield own
+
+
+@pytest.fixture(scope="module")
+def moved(
+    database: Neo4jServer, vectors: ChromaServer, demo_home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """The demo graph, moved to the servers, and served from there."""
     home = tmp_path_factory.mktemp("moved") / "home"
     shutil.copytree(demo_home, home)
-    attest(home, "copy", "--to", database.address)
-    with serve(home, home / "log", ATTEST_GRAPH=database.address) as server:
+    attest(home, "copy", "--to", database.address, "--vectors-to", vectors.address)
+    with serve(home, home / "log", ATTEST_GRAPH=database.address, ATTEST_VECTORS=vectors.address) as server:
         yield server
 
 
@@ -94,3 +104,22 @@ def test_page_that_is_opened_while_the_server_is_down_says_so_and_appears_when_i
         database.start()
     visit.wait_for_graph()
     expect(visit.title).to_contain_text("MV Halcyon")
+
+
+def test_names_are_searched_while_the_vectors_are_gone_and_the_page_says_so(
+    vectors: ChromaServer, moved: Server, enter: Enter
+) -> None:
+    visit = enter(moved)
+    visit.open(q="meridian")
+    expect(visit.page.locator(".st-key-hits")).to_contain_text("meaning 0.")
+    vectors.kill()
+    try:
+        visit.search_box.fill("halcyon")
+        expect(visit.page.get_by_text(re.compile("The vector store .* does not answer"))).to_be_visible()
+        expect(visit.hit("MV Halcyon")).to_be_visible()
+        expect(visit.pane.locator(".at-text mark", has_text="Halcyon").first).to_be_visible()
+    finally:
+        vectors.start()
+    visit.search_box.fill("jonas")
+    expect(visit.hit("Jonas Keld")).to_be_visible()
+    expect(visit.page.locator(".st-key-hits")).to_contain_text("meaning 0.")

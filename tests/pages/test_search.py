@@ -45,6 +45,17 @@ def test_hit_explains_itself_and_its_evidence_stands_beside_it(world: Explorer, 
     assert "<mark>Skerry Line</mark> owns the <mark>" not in visitor.markup  # only what was found is marked
 
 
+def test_names_are_searched_where_vectors_are_lost_and_the_page_says_so(
+    world: Explorer, visitor: Visitor, index: ExactIndex
+) -> None:
+    for name in index.names():
+        index.drop(name)
+    visitor.open("search", q="petrel")
+    assert "are not in the vector store" in visitor.errors
+    assert "exact name, 1st · 3 passages" in visitor.words
+    assert "1 · Harbour register · records" in visitor.words
+
+
 def test_another_hit_is_one_click_away(world: Explorer, visitor: Visitor) -> None:
     visitor.open("search", q="ida berg").click("Evidence for North Light")
     assert visitor.address["hit"] == entity("light")
