@@ -6,6 +6,7 @@ The encoder would need hours for a million names, so only queries are really enc
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
@@ -28,7 +29,8 @@ _PER_QUERY = 10
 
 def place_vectors(opened: Opened) -> Phase:
     """Writes the vectors of a graph into the vector store, unless they are there, and how long that took."""
-    noted = opened.built.folder / f"vectors{'-served' if opened.kind.vectors_served else ''}.json"
+    place = opened.explorer.settings.vectors_place
+    noted = opened.built.folder / f"{place.name if isinstance(place, Path) else 'vectors-served'}.json"
     if not noted.exists():
         phase = _place(opened.graph, opened.explorer)
         noted.write_bytes(orjson.dumps({"kind": phase.kind, "rows": phase.rows, "seconds": phase.seconds}))
