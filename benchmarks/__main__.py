@@ -71,8 +71,8 @@ def _parts(shelf: Shelf, arguments: Namespace) -> dict[str, Callable[[], Iterabl
                 place_vectors(opened)
         return stores
 
-    def shown() -> Opened:
-        return next(opened for opened in with_vectors((small or shapes)[-1:]))
+    def shown() -> list[Opened]:
+        return with_vectors((small or shapes)[-1:])[:1]
 
     return {
         "load": lambda: bench_load(arguments.stores, small),
@@ -81,8 +81,8 @@ def _parts(shelf: Shelf, arguments: Namespace) -> dict[str, Callable[[], Iterabl
         "labels": lambda: [bench_labels(with_vectors([MANY_LABELS]), rounds)],
         "walk": lambda: [bench_walk(shelf.stores(shapes), rounds)],
         "commands": lambda: [bench_commands(shelf.stores(shapes))],
-        "page": lambda: [bench_first_page(shown())],
-        "paint": lambda: [bench_paint(shown())],
+        "page": lambda: map(bench_first_page, shown()),
+        "paint": lambda: map(bench_paint, shown()),
     }
 
 

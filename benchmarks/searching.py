@@ -12,7 +12,7 @@ from benchmarks.build import say
 from benchmarks.graphs import Graph
 from benchmarks.measure import Timings, quietest, settle, timed
 from benchmarks.queries import mixed_queries
-from benchmarks.stores import Opened, names_of
+from benchmarks.stores import MANY_LABELS, Opened, names_of
 from benchmarks.table import Comparison, Table
 
 _WARMING = 15
@@ -63,9 +63,8 @@ def bench_search(stores: Sequence[Opened], rounds: int) -> list[Table]:
 
 def bench_labels(stores: Sequence[Opened], rounds: int) -> Table:
     """Search in a graph with hundreds of labels."""
-    labels = stores[0].graph.shape.labels
     keys = ("entities", "mode", "queries")
-    table = Comparison(f"Entity search with {labels} labels", keys, _TIMES, names_of(stores))
+    table = Comparison(f"Entity search with {MANY_LABELS.labels} labels", keys, _TIMES, names_of(stores))
     for opened in stores:
         for mode in _modes(opened.explorer):
             times = together(_quietest(opened, mode, EVERYTHING, rounds))
