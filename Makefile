@@ -32,8 +32,9 @@ run: $(STAMP)
 	@$(WITH_HOME) $(BIN)/attest serve $(if $(PORT),--port '$(PORT)')
 
 # A server that the environment names has one database, which two workers cannot share. Files are taken in their order:
-# by their number of tests those in the browser, few and long, would all come last, and one worker would wait.
-WORKERS := $(if $(ATTEST_TEST_NEO4J),-n 0,-n 2 --dist loadfile --no-loadscope-reorder)
+# by their number of tests those in the browser, few and long, would all come last, and one worker would wait. Workers
+# wait for servers and browsers half of the time, so that three keep two cores busy.
+WORKERS := $(if $(ATTEST_TEST_NEO4J),-n 0,-n 3 --dist loadfile --no-loadscope-reorder)
 
 test: check browser java
 	$(BIN)/python -m pytest $(WORKERS) $(ARGS)

@@ -198,7 +198,7 @@ def test_a_folder_that_is_dropped_while_it_is_opened_is_there_or_not(tmp_path: P
     """A Chroma whose files go while it reads them for the first time can wait for itself forever."""
     index = open_chroma(tmp_path)
     watching = [process("watch", tmp_path) for _ in range(2)]
-    for number in range(12):
+    for number in range(6):
         write(index, f"entity-{number}")
         time.sleep(0.02 * (number % 4))
         index.drop(f"entity-{number}")

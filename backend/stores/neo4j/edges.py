@@ -14,11 +14,12 @@ from backend.stores.neo4j.schema import (
     DOCUMENT,
     EDGE,
     ENTITY,
+    FAR_END,
     HAS_PART,
-    IN_ORDER,
     MENTIONED_IN,
     RELATION,
-    STORED_ORDER,
+    SEEK_RELATION,
+    in_order,
     text_key,
 )
 from backend.stores.neo4j.visibility import Reads, Visibility, written
@@ -36,7 +37,7 @@ class EdgeReads(Reads):
         rows = self.reading.read(
             f"""UNWIND $ids AS id
                 {_near(relation_types)}
-                WITH DISTINCT x ORDER BY {STORED_ORDER} LIMIT $limit + 1
+                WITH DISTINCT x, {_STORED_ORDER} ORDER BY {_STORED_ORDER} LIMIT $limit + 1
                 WITH collect(x) AS first
                 WITH first[..$limit] AS wanted, size(first) AS read
                 {_ends_and_edges(visible)}
@@ -93,20 +94,7 @@ class EdgeReads(Reads):
     ) -> HiddenEdges:
         visible = self.visibility(scope)
         rows = self.reading.read(
-            f"""UNWIND $ids AS id
-                CALL (id) {{
-                    {_near(relation_types)}
-                    WITH DISTINCT id, x ORDER BY {STORED_ORDER} LIMIT $limit + 1
-                    RETURN collect(x) AS first
-                }}
-                CALL (id, first) {{
-                    UNWIND first[..$limit] AS x
-                    WITH x, CASE WHEN x.source = id THEN x.target ELSE x.source END AS other, id
-                    WHERE NOT x.id IN $shown AND {_kept(visible)}
-                    RETURN count(*) AS hidden,
-                        collect(CASE WHEN id IN $among AND other IN $among THEN x.id END) AS mutual
-                }}
-                RETURN id, size(first) <= $limit AS exact, hidden, mutual""",
+            _hidden_stored(relation_types) if visible.is_stored else _hidden(relation_types, visible),
             {
                 **visible.parameters,
                 **_asked(entity_ids, relation_types, limit),
@@ -128,7 +116,7 @@ class EdgeReads(Reads):
                 MATCH (f:{ENTITY} {{id: id}}) WHERE {visible.entity_known("f")}
                 CALL (id) {{
                     {_near(())}
-                    WITH DISTINCT x ORDER BY {STORED_ORDER} LIMIT $limit + 1
+                    WITH x, {_STORED_ORDER} ORDER BY {_STORED_ORDER} LIMIT $limit + 1
                     RETURN collect(x) AS first
                 }}
                 UNWIND first[..$limit] AS x
@@ -168,21 +156,60 @@ def _asked(entity_ids: Sequence[str], relation_types: Sequence[str], limit: int)
     }
 
 
-def _near(relation_types: Sequence[str]) -> str:
+# What `_near` gives each edge its place by.
+_STORED_ORDER = "less_documents, less_passages, edge"
+
+
+def _near(relation_types: Sequence[str], columns: str = "x") -> str:
     """Reads the first edges `x` in stored order, and one more, on either side of the entity `id` (and of each type).
 
-    Each side is one range of an index that has the order, so that a hub costs no more than the limit.
+    Each side is one range of an index that has the order, so that a hub costs no more than the limit. `columns` are
+    returned with the order; they may name the `{end}` at which the entity is, and the `{far}` one.
     """
-    each = typed = column = ""
-    imported = "id"
-    if relation_types:
-        each, typed, column, imported = "UNWIND $types AS type", "AND x.type_key = type", "x.type_key, ", "id, type"
-    sides = " UNION ".join(
-        f"""MATCH (x:{EDGE}) WHERE x.{end} = id {typed} AND {IN_ORDER} AND {written("x")}
-            RETURN x ORDER BY x.{end}, {column}{STORED_ORDER} LIMIT $limit + 1"""
-        for end in ("source", "target")
-    )
-    return f"{each} CALL ({imported}) {{ {sides} }}"
+    each, typed, imported = ("UNWIND $types AS type", ("type_key",), "id, type") if relation_types else ("", (), "id")
+    sides = [_side(end, far, typed, columns) for end, far in FAR_END.items()]
+    return f"{each} CALL ({imported}) {{ {' UNION ALL '.join(sides)} }}"
+
+
+def _side(end: str, far: str, typed: Sequence[str], columns: str) -> str:
+    hint, present = in_order(end, *typed)
+    of_type = "AND x.type_key = type" if typed else ""
+    order = "".join(f"x.{column}, " for column in (end, *typed))
+    return f"""MATCH (x:{EDGE}) {hint} WHERE x.{end} = id {of_type} AND {present} AND {written("x")}
+        RETURN {columns.format(end=end, far=far)}, x.less_documents AS less_documents,
+            x.less_passages AS less_passages, x.id AS edge
+        ORDER BY {order}{_STORED_ORDER} LIMIT $limit + 1"""
+
+
+def _hidden_stored(relation_types: Sequence[str]) -> str:
+    """What `hidden_edges` asks where it is stored which edges the scope keeps: the indexes hold all that is asked."""
+    return f"""UNWIND $ids AS id
+        CALL (id) {{
+            {_near(relation_types, "x.{far} AS other, x.kept_at_{end} AS is_kept")}
+            WITH edge, other, is_kept, less_documents, less_passages ORDER BY {_STORED_ORDER} LIMIT $limit + 1
+            RETURN collect([edge, other, is_kept]) AS first
+        }}
+        WITH id, first, [one IN first[..$limit] WHERE one[2] AND NOT one[0] IN $shown] AS kept
+        RETURN id, size(first) <= $limit AS exact, size(kept) AS hidden,
+            CASE WHEN id IN $among THEN [one IN kept WHERE one[1] IN $among | one[0]] ELSE [] END AS mutual"""
+
+
+def _hidden(relation_types: Sequence[str], visible: Visibility) -> str:
+    """The same for any scope."""
+    return f"""UNWIND $ids AS id
+        CALL (id) {{
+            {_near(relation_types)}
+            WITH x, {_STORED_ORDER} ORDER BY {_STORED_ORDER} LIMIT $limit + 1
+            RETURN collect(x) AS first
+        }}
+        CALL (id, first) {{
+            UNWIND first[..$limit] AS x
+            WITH x, CASE WHEN x.source = id THEN x.target ELSE x.source END AS other, id
+            WHERE NOT x.id IN $shown AND {_kept(visible)}
+            RETURN count(*) AS hidden,
+                collect(CASE WHEN id IN $among AND other IN $among THEN x.id END) AS mutual
+        }}
+        RETURN id, size(first) <= $limit AS exact, hidden, mutual"""
 
 
 def _kept(visible: Visibility) -> str:
@@ -212,7 +239,7 @@ def _ends_and_edges(visible: Visibility) -> str:
                 RETURN count(DISTINCT r) AS stated, count(DISTINCT p) AS passages, count(DISTINCT v.id) AS documents
             }}
             CALL (x) {{
-                OPTIONAL MATCH (r:{RELATION} {{edge: x.id}}) WHERE {written("r")} AND r.unstated
+                OPTIONAL MATCH (r:{RELATION} {{edge: x.id}}) {SEEK_RELATION} WHERE {written("r")} AND r.unstated
                 RETURN count(r) AS unstated,
                     count(CASE WHEN r IS NOT NULL AND NOT {visible.relation_stated("r")} THEN 1 END) AS unstated_now
             }}

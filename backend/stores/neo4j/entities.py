@@ -117,9 +117,10 @@ class EntityReads(Reads):
         (row,) = self.reading.read(
             f"""OPTIONAL MATCH (n:{ENTITY} {{id: $id}}) WHERE {written("n")} AND {visible.entity_known("n")}
                 CALL (n) {{
-                    MATCH (n)-[m:{MENTIONED_IN}]->(p:{CHUNK})<-[:{HAS_PART}]-(v:{DOCUMENT})
-                    WHERE {written("m")} AND {written("p")} AND {visible.current("v")}
-                    RETURN count(DISTINCT p) AS passages, count(DISTINCT v.id) AS documents
+                    MATCH (n)-[m:{MENTIONED_IN}]->(p:{CHUNK}) WHERE {written("m")} AND {written("p")}
+                    WITH p.version AS version, count(DISTINCT p) AS own
+                    MATCH (v:{DOCUMENT} {{key: version}}) WHERE {visible.current("v")}
+                    RETURN coalesce(sum(own), 0) AS passages, count(DISTINCT v.id) AS documents
                 }}
                 RETURN n IS NOT NULL AS found, {entity_list("n")} AS entity, passages, documents,
                     {unknown} AS unknown""",

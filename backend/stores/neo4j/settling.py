@@ -14,14 +14,17 @@ from backend.stores.neo4j.schema import (
     DOCUMENT,
     EDGE,
     ENTITY,
+    FAR_END,
     HAS_PART,
-    IN_ORDER,
     MENTIONED_IN,
     RELATION,
+    SEEK_RELATION,
+    SEEK_SUPPORT,
     STATED_IN,
     STORE,
     TOUCHED,
     TYPE,
+    in_order,
 )
 from backend.stores.neo4j.state import read_state
 from backend.stores.neo4j.sweeping import sweep
@@ -85,13 +88,13 @@ def _settle_documents(server: Server, visible: Visibility) -> None:
 
 def _know(entities: str, visible: Visibility) -> str:
     """Which of the entities are known and supported; those that become known or unknown touch all of their edges."""
-    ends = " ".join(
-        f"""CALL (n) {{
-            MATCH (x:{EDGE}) WHERE x.{end} = n.id AND {IN_ORDER}
+    ends = ""
+    for end in FAR_END:
+        hint, present = in_order(end)
+        ends += f"""CALL (n) {{
+            MATCH (x:{EDGE}) {hint} WHERE x.{end} = n.id AND {present}
             SET x:{TOUCHED} RETURN count(x) AS at_{end}
-        }}"""
-        for end in ("source", "target")
-    )
+        }} """
     return f"""{entities}
         WITH n, {visible.entity_known("n")} AS known, {visible.entity_supported("n")} AS supported, n.known AS before
         SET n.known = known, n.supported = supported REMOVE n:{TOUCHED}
@@ -106,7 +109,8 @@ def _fold(visible: Visibility) -> str:
     """What touched edges have, stored and current; those that have nothing are deleted."""
     return f"""MATCH (x:{EDGE}:{TOUCHED}) WITH x LIMIT $limit
         CALL (x) {{
-            OPTIONAL MATCH (:{RELATION})-[s:{STATED_IN} {{edge: x.id}}]->(p:{CHUNK}) WHERE {written("s")}
+            OPTIONAL MATCH (:{RELATION})-[s:{STATED_IN} {{edge: x.id}}]->(p:{CHUNK}) {SEEK_SUPPORT}
+            WHERE {written("s")}
             RETURN count(DISTINCT p) AS stored_passages, count(DISTINCT p.document) AS stored_documents
         }}
         CALL (x) {{
@@ -115,7 +119,7 @@ def _fold(visible: Visibility) -> str:
                 collect(DISTINCT p.id)[..25] AS first
         }}
         CALL (x) {{
-            OPTIONAL MATCH (r:{RELATION} {{edge: x.id}}) WHERE {written("r")}
+            OPTIONAL MATCH (r:{RELATION} {{edge: x.id}}) {SEEK_RELATION} WHERE {written("r")}
             RETURN count(r) AS relations, count(CASE WHEN r.unstated THEN 1 END) AS unstated,
                 count(CASE WHEN r.unstated AND NOT {visible.relation_stated("r")} THEN 1 END) AS unstated_now
         }}

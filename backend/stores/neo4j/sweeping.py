@@ -11,10 +11,10 @@ from backend.stores.neo4j.schema import (
     EDGE,
     ENTITY,
     HAS_PART,
-    IN_ORDER,
     MENTIONED_IN,
     RELATION,
     STATED_IN,
+    in_order,
 )
 
 _ROWS = 5_000  # in one transaction
@@ -27,6 +27,7 @@ def sweep(server: Server, commit: int, removed: Sequence[str] = ()) -> None:
     says, and none looks for what it has itself deleted, which an index answers more slowly each time.
     """
     dead = "n.since > $commit"
+    hint, present = in_order("source")
     ends = f"MATCH (:{ENTITY} {{id: n.source}})-[t {{id: n.id}}]->(:{ENTITY} {{id: n.target}})"
     for rows, deleted in (
         (f"MATCH ()-[n:{MENTIONED_IN}]->() WHERE {dead}", "n"),
@@ -34,7 +35,7 @@ def sweep(server: Server, commit: int, removed: Sequence[str] = ()) -> None:
         (f"MATCH (n:{EDGE}) WHERE {dead} {ends}", "t"),
         (f"MATCH (n:{EDGE}) WHERE {dead}", "n"),
         # Of a removed dataset edges have no mark of their own: its entities lead to them.
-        (f"MATCH (n:{ENTITY}) WHERE {dead} MATCH (x:{EDGE}) WHERE x.source = n.id AND {IN_ORDER}", "x"),
+        (f"MATCH (n:{ENTITY}) WHERE {dead} MATCH (x:{EDGE}) {hint} WHERE x.source = n.id AND {present}", "x"),
         (f"MATCH (n:{ENTITY}) WHERE {dead} MATCH (n)-[t]->(n) MATCH (x:{EDGE} {{id: t.id}})", "x"),
         (f"MATCH (n:{ENTITY}) WHERE {dead} MATCH (n)-[t]->()", "t"),
         (f"MATCH (n:{DOCUMENT}) WHERE {dead} MATCH (n)-[:{HAS_PART}]->(p:{CHUNK})", "p"),

@@ -14,7 +14,17 @@ from typing import Any
 
 from backend.scope import ResolvedCondition, ResolvedScope
 from backend.stores.neo4j.driver import Reading
-from backend.stores.neo4j.schema import CHUNK, DOCUMENT, HAS_PART, MENTIONED_IN, RELATION, STATED_IN, text_order
+from backend.stores.neo4j.schema import (
+    CHUNK,
+    DOCUMENT,
+    HAS_PART,
+    MENTIONED_IN,
+    RELATION,
+    SEEK_RELATION,
+    SEEK_SUPPORT,
+    STATED_IN,
+    text_order,
+)
 from backend.stores.validity import is_stored
 
 _COMPARISONS = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -76,13 +86,15 @@ class Visibility:
         """Holds where a relation of the edge names no passage in its latest row."""
         if self.is_stored:
             return f"{edge}.unstated > 0"
-        return f"EXISTS {{ MATCH (r:{RELATION} {{edge: {edge}.id}}) WHERE {written('r')} AND r.unstated }}"
+        return (
+            f"EXISTS {{ MATCH (r:{RELATION} {{edge: {edge}.id}}) {SEEK_RELATION} WHERE {written('r')} AND r.unstated }}"
+        )
 
     def support(self, edge_id: str) -> str:
         """Matches the relations `r` of an edge with the visible passages `p` that state them and their versions `v`."""
         return (
             f"MATCH (r:{RELATION})-[s:{STATED_IN} {{edge: {edge_id}}}]->(p:{CHUNK})<-[:{HAS_PART}]-(v:{DOCUMENT}) "
-            f"WHERE {written('s')} AND {written('p')} AND {self.current('v')}"
+            f"{SEEK_SUPPORT} WHERE {written('s')} AND {written('p')} AND {self.current('v')}"
         )
 
     def relation_stated(self, relation: str) -> str:
