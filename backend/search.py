@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from backend.errors import IndexNotReady, Malformed
@@ -73,16 +72,13 @@ def search(
     entities: dict[str, Entity] = {}
     channels: dict[str, _Channel] = {}
     scorer = NameScorer(query.text)
-    # The encoder works while names are looked up: it needs neither the graph store nor, mostly, the interpreter.
-    with ThreadPoolExecutor(1) as beside:
-        encoded = beside.submit(encoder().encode, [query.text]) if query.mode is not Mode.LEXICAL else None
-        if query.mode is not Mode.SEMANTIC:
-            with watch.step("lexical"):
-                channels["lexical"] = _lexical(view, query, scorer, scope, entities)
-        if encoded is not None:
-            with watch.step("semantic"):
-                reader = _SemanticReader(view, query, scope, catalog, index(), labels, entities)
-                channels["semantic"] = reader.read(encoded.result()[0])
+    if query.mode is not Mode.SEMANTIC:
+        with watch.step("lexical"):
+            channels["lexical"] = _lexical(view, query, scorer, scope, entities)
+    if query.mode is not Mode.LEXICAL:
+        with watch.step("semantic"):
+            reader = _SemanticReader(view, query, scope, catalog, index(), labels, entities)
+            channels["semantic"] = reader.read(encoder().encode([query.text])[0])
     ranked = _ranked(query.mode, channels, entities)
     hits = ranked[: query.limit]
     with watch.step("evidence"):

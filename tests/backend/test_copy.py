@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -14,10 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend import report
-from backend.errors import Malformed, NotConfigured
+from backend.errors import Malformed
 from backend.explorer import Explorer
-from backend.loading.copying import DatasetCopy
 from backend.models import EntityQuery, Job, JobState, Mode, Progress, Scope, WalkQuery
 from backend.settings import Settings
 from backend.vectors.base import Vectors
@@ -275,28 +275,25 @@ def test_vectors_that_are_lost_are_made_again(folder: Path) -> None:
         assert differences(outcome(copy.search, query), expected) == []
 
 
-# --- in words --------------------------------------------------------------------------------------------------------
+# --- the command -----------------------------------------------------------------------------------------------------
 
 
-def test_the_settings_that_use_the_copy_are_said(capsys: pytest.CaptureFixture[str]) -> None:
-    copies = [DatasetCopy("library", copied=True, rows={"documents": 1, "relations": 1_000})]
-    settings = Settings(home=Path("/srv/one"), neo4j_user="neo4j", neo4j_password="horse", neo4j_database="papers")
-    report.copied(copies, settings.elsewhere("neo4j://graph:7687", "http://vectors:8000"))
-    assert capsys.readouterr().out.splitlines() == [
-        "library: copied, 1 documents, 1,000 relations",
+def test_the_command_copies_into_a_folder_and_says_how_to_use_it(folder: Path) -> None:
+    with closing(open_test_explorer(folder / "one")) as original:
+        apply(original, LIBRARY, folder)
+    said = subprocess.run(
+        [sys.executable, "-m", "backend.cli", "copy", "--to", str(folder / "two")],
+        env=Settings(home=folder / "one").environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert said.stdout.splitlines() == [
+        "library: copied, 1 documents, 1 versions, 1 passages, 2 mentions, 2 entities, 1 relations, 1 support",
         "To use the copy, set:",
-        "  ATTEST_HOME=/srv/one",
-        "  ATTEST_GRAPH=neo4j://graph:7687",
-        "  ATTEST_NEO4J_DATABASE=papers",
-        "  ATTEST_VECTORS=http://vectors:8000",
+        f"  ATTEST_HOME={folder / 'two'}",
+        "  ATTEST_GRAPH=sqlite",
+        "  ATTEST_VECTORS=chroma",
     ]
-
-
-def test_a_folder_and_an_address_are_told_apart() -> None:
-    server = Settings(home=Path("/srv/one"), graph="neo4j://graph:7687", vectors="http://vectors:8000")
-    home = server.elsewhere("/srv/two", None)
-    assert (home.graph, home.vectors_place) == ("sqlite", Path("/srv/two/vectors"))
-    there = home.elsewhere("bolt://graph", None)
-    assert (there.graph, there.vectors_place) == ("bolt://graph", Path("/srv/two/vectors-neo4j"))
-    with pytest.raises(NotConfigured, match="--to is no store that is known here"):
-        home.elsewhere("http://graph", None)
+    with closing(open_test_explorer(folder / "two")) as copy:
+        assert [hit.name for hit in copy.search(EntityQuery("ada", mode=Mode.LEXICAL)).hits] == ["Ada"]

@@ -918,9 +918,9 @@ def test_candidate_bound_says_how_many_were_read_and_never_how_many_there_are(ex
 
 
 @pytest.mark.shared
-def test_real_data_is_counted_as_its_files_are(folder: Path, shared_data: Callable[[str], Path]) -> None:
-    explorer = new_explorer(folder / "home")  # that every store counts alike is tested in `test_same_answers`
-    explorer.load([shared_data("redocred-300")], dataset="redocred")
+def test_real_data_is_counted_as_its_files_are(explorer: Explorer, shared_data: Callable[[str], Path]) -> None:
+    source = shared_data("redocred-300")
+    explorer.load([source], dataset="redocred")
     (counts,) = explorer.status().datasets
     assert counts.documents == 300
     assert (counts.passages, counts.entities, counts.mentions, counts.relations) == (2_493, 4_565, 7_908, 10_642)
