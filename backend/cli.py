@@ -183,8 +183,9 @@ def copy(
     as_json: AsJson = False,
 ) -> None:
     """Copy everything into other stores; what is there already is left out."""
-    elsewhere = read_settings().elsewhere(to, vectors_to)
-    with _explorer() as explorer, _explorer(elsewhere) as target, report.progress(shown=not as_json) as listener:
+    here = read_settings()
+    elsewhere = here.elsewhere(to, vectors_to)
+    with _explorer(here) as explorer, _explorer(elsewhere) as target, report.progress(shown=not as_json) as listener:
         copies = explorer.copy(target, listener=listener)
     _print(as_json, {"datasets": copies}, lambda: report.copied(copies, elsewhere))
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from threading import Lock
 
 from backend.settings import Settings
-from tests.servers import neo4j
 from tests.servers.chroma import ChromaServer
 from tests.servers.neo4j import Missing, Neo4j, Neo4jServer
 
@@ -86,10 +85,7 @@ def memory_of(server: Neo4j) -> str:
 @contextmanager
 def _started(folder: Path) -> Iterator[Neo4j]:
     # What is enough for the tests would read a large graph from disk and end a log file with every few commits.
-    neo4j.CONFIGURATION = neo4j.CONFIGURATION.replace("pagecache.size=128m", f"pagecache.size={_PAGE_CACHE}").replace(
-        "rotation.size=1m", "rotation.size=256m"
-    )
-    server = Neo4jServer(folder, heap=_HEAP, brief=False)
+    server = Neo4jServer(folder, heap=_HEAP, page_cache=_PAGE_CACHE, log_file="256m", brief=False)
     try:
         server.start()
     except AssertionError as error:

@@ -119,7 +119,6 @@ class _Copying:
     """Reads a dataset page by page and hands it to a writer."""
 
     def __init__(self, source: Side, writer: GraphWriter, dataset: str) -> None:
-        self._source = source
         self._read = source.store.read
         self._writer = writer
         self._dataset = dataset
@@ -128,9 +127,9 @@ class _Copying:
     def each(self, kind: str, size: int, put: Callable[[Sequence[str]], None], ticker: Ticker) -> None:
         """Puts everything of a kind, given as pages of ids."""
         ids = self._read(lambda view: view.row_ids(kind, self._dataset))
-        for start in range(0, len(ids), size):
-            ticker(f"copying {kind}", start, len(ids))
-            put(ids[start : start + size])
+        for number, page in enumerate(batched(ids, size)):
+            ticker(f"copying {kind}", number * size, len(ids))
+            put(page)
 
     def put_entities(self, ids: Sequence[str]) -> None:
         rows = self._read(lambda view: view.entity_rows(ids))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from time import time
@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import orjson
 import psutil
 
-from backend.errors import Malformed, Unavailable
+from backend.errors import Malformed, StoreUnreachable, Unavailable
 from backend.models import Issue, Job, JobState, LoadReport, Progress
 
 # A writer that has not been heard of for so long is taken for dead; one on this machine is dead once its process is.
@@ -39,6 +39,31 @@ class JobRow(Protocol):
     """A row of a job, by column."""
 
     def __getitem__(self, column: str, /) -> Any: ...
+
+
+class Endings:
+    """Notes how jobs of this process ended, later where the store cannot be written to when they do.
+
+    The process lives on, so that nobody takes such a job for dead: it would hold the lease for good.
+    """
+
+    def __init__(self, note: Callable[[Mapping[str, Any]], None]) -> None:
+        self._note = note
+        self._unsaid: dict[str, Mapping[str, Any]] = {}
+
+    def say(self, job_id: str, state: JobState, error: str | None) -> None:
+        """Notes one, by `id`, `state`, `finished` and `error`; raises StoreUnreachable where that has to wait."""
+        ending = {"id": job_id, "state": str(state), "finished": now(), "error": error}
+        try:
+            self._note(ending)
+        except StoreUnreachable:
+            self._unsaid[job_id] = ending
+            raise
+
+    def say_what_waits(self) -> None:
+        for job_id in list(self._unsaid):
+            self._note(self._unsaid[job_id])
+            del self._unsaid[job_id]
 
 
 def is_alive(row: JobRow) -> bool:

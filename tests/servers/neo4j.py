@@ -68,13 +68,13 @@ server.bolt.advertised_address=127.0.0.1:{port}
 server.http.enabled=false
 server.https.enabled=false
 server.memory.heap.max_size={heap}
-server.memory.pagecache.size=128m
+server.memory.pagecache.size={page_cache}
 dbms.usage_report.enabled=false
 dbms.security.auth_enabled={authentication}
 db.shutdown_transaction_end_timeout=0s
 internal.server.bolt.thread_pool_shutdown_wait_time=0s
 db.tx_log.preallocate=false
-db.tx_log.rotation.size=1m
+db.tx_log.rotation.size={log_file}
 db.tx_log.rotation.retention_policy=keep_none
 """
 
@@ -168,6 +168,8 @@ class Neo4jServer:
         *,
         password: str | None = None,
         heap: str = "1g",
+        page_cache: str = "128m",
+        log_file: str = "1m",
         port: int | None = None,
         brief: bool = True,
     ) -> None:
@@ -175,7 +177,7 @@ class Neo4jServer:
         self._java, self._jars = _installation(line)
         self._folder = folder
         self._options = [f"-Xmx{heap}", "-XX:+UseSerialGC", *(["-XX:TieredStopAtLevel=1"] if brief else [])]
-        self._heap = heap
+        self._sizes = {"heap": heap, "page_cache": page_cache, "log_file": log_file}
         self._port = port or free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self.user = None if password is None else "neo4j"
@@ -198,7 +200,7 @@ class Neo4jServer:
         self._folder.mkdir(parents=True, exist_ok=True)
         (self._folder / "conf").mkdir(exist_ok=True)
         authentication = "false" if self.password is None else "true"
-        configuration = CONFIGURATION.format(port=self._port, heap=self._heap, authentication=authentication)
+        configuration = CONFIGURATION.format(port=self._port, authentication=authentication, **self._sizes)
         (self._folder / "conf" / "neo4j.conf").write_text(configuration)
         java = [self._java, *_OPENED, *self._options, "-cp", _class_path(self._java, self._jars)]
         folders = [f"--home-dir={self._folder}", f"--config-dir={self._folder / 'conf'}"]

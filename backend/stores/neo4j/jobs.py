@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from time import time
+from typing import Any
 from uuid import uuid4
 
-from backend.errors import StoreUnreachable
 from backend.models import Job, JobState, Progress
-from backend.stores.jobs import Writer, find_job, is_alive, now, progress_text, require_open, result_job
+from backend.stores.jobs import Endings, Writer, find_job, is_alive, now, progress_text, require_open, result_job
 from backend.stores.neo4j.driver import Reading, Row, Server, Writing
 from backend.stores.neo4j.schema import JOB, STORE
 from backend.stores.neo4j.state import required
@@ -52,7 +53,7 @@ class Neo4jJobs:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._unsaid: dict[str, Row] = {}  # how jobs of this process ended while the server was not there
+        self._endings = Endings(self._end)
 
     def open(self, kind: str, dataset: str | None) -> Job:
         job_id, writer = str(uuid4()), Writer.here()
@@ -72,9 +73,7 @@ class Neo4jJobs:
         return self.job(job_id)
 
     def acquire(self, job_id: str) -> Job | None:
-        for ended in list(self._unsaid):
-            self._close(self._unsaid[ended])
-            del self._unsaid[ended]
+        self._endings.say_what_waits()
 
         def take(transaction: Writing) -> Job | None:
             holder = required(transaction.run(_HOLDER, {"now": time()}), self._server)["job"]
@@ -91,16 +90,10 @@ class Neo4jJobs:
         return not required(rows, self._server)["stop_asked"]
 
     def close(self, job_id: str, state: JobState, *, error: str | None = None) -> None:
-        asked = {"id": job_id, "state": str(state), "finished": now(), "error": error}
-        try:
-            self._close(asked)
-        except StoreUnreachable:
-            # The process lives on and would hold the lease for good.
-            self._unsaid[job_id] = asked
-            raise
+        self._endings.say(job_id, state, error)
 
-    def _close(self, asked: Row) -> None:
-        self._server.write(lambda transaction: transaction.run(_CLOSE, asked))
+    def _end(self, ending: Mapping[str, Any]) -> None:
+        self._server.write(lambda transaction: transaction.run(_CLOSE, ending))
 
     def request_stop(self, job_id: str) -> Job:
         require_open(self.job(job_id))

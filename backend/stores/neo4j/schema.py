@@ -73,10 +73,6 @@ _ORDER = ("less_documents", "less_passages", "id")
 FAR_END = {"source": "target", "target": "source"}
 
 
-# The same for what belongs to an edge by its id.
-SEEK_SUPPORT, SEEK_RELATION = f"USING INDEX SEEK s:{STATED_IN}(edge)", f"USING INDEX SEEK r:{RELATION}(edge)"
-
-
 def _columns(end: str, *between: str) -> tuple[str, ...]:
     """The order of the edges at one end, and what is asked of thousands of them, so that none has to be opened."""
     return (end, *between, *_ORDER, FAR_END[end], f"kept_at_{end}", "since")
@@ -93,6 +89,8 @@ def in_order(end: str, *between: str) -> tuple[str, str]:
     return f"USING INDEX SEEK x:{EDGE}({', '.join(columns)})", present
 
 
+# The same for what belongs to an edge by its id.
+SEEK_SUPPORT, SEEK_RELATION = f"USING INDEX SEEK s:{STATED_IN}(edge)", f"USING INDEX SEEK r:{RELATION}(edge)"
 INDEXES = (
     _unique(STORE, "id"),
     _unique(JOB, "id"),

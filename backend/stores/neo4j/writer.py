@@ -125,12 +125,8 @@ class Neo4jWriter:
         self._datasets.add(dataset)
         for start in range(0, len(rows), _PAGE):
             batch = rows[start : start + _PAGE]
-            numbers = Counter(
-                {
-                    row["id"]: row["number"]
-                    for row in self._read(statements.LAST_VERSIONS, ids=[row.document_id for row in batch])
-                }
-            )
+            last = self._read(statements.LAST_VERSIONS, ids=[row.document_id for row in batch])
+            numbers = Counter({row["id"]: row["number"] for row in last})
             new = []
             for row in batch:
                 numbers[row.document_id] += 1

@@ -5,16 +5,16 @@ Whether a job has committed is not said here but in the graph's own file, by the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
 from time import time
+from typing import Any
 from uuid import uuid4
 
-from backend.errors import StoreUnreachable
 from backend.models import Job, JobState, Progress
-from backend.stores.jobs import Writer, find_job, is_alive, now, progress_text, require_open, result_job
+from backend.stores.jobs import Endings, Writer, find_job, is_alive, now, progress_text, require_open, result_job
 from backend.stores.sqlite.driver import Connection, Pool, Row
 
 _TABLES = """
@@ -34,8 +34,7 @@ class SqliteJobs:
         self._kept = Connection(path)
         self._lock = RLock()
         self._graph = graph
-        # How jobs of this process ended while the disk was full.
-        self._unsaid: dict[str, tuple[JobState, str, str | None, str]] = {}
+        self._endings = Endings(self._end)
         with self._connection() as connection:
             connection.script(f"PRAGMA journal_mode = WAL; {_TABLES}")
 
@@ -62,9 +61,7 @@ class SqliteJobs:
         return self.job(job_id)
 
     def acquire(self, job_id: str) -> Job | None:
-        for ended in list(self._unsaid):
-            self._close(*self._unsaid[ended])
-            del self._unsaid[ended]
+        self._endings.say_what_waits()
         with self._connection() as connection, connection.transaction():
             holder = connection.value("SELECT job FROM lease")
             if holder is not None and holder != job_id and is_alive(_row(connection, holder)):
@@ -81,20 +78,12 @@ class SqliteJobs:
             return not connection.value("SELECT stop_asked FROM job WHERE id = ?", (job_id,))
 
     def close(self, job_id: str, state: JobState, *, error: str | None = None) -> None:
-        ended = (state, now(), error, job_id)
-        try:
-            self._close(*ended)
-        except StoreUnreachable:
-            # The process lives on and would hold the lease for good.
-            self._unsaid[job_id] = ended
-            raise
+        self._endings.say(job_id, state, error)
 
-    def _close(self, state: JobState, finished: str, error: str | None, job_id: str) -> None:
+    def _end(self, ending: Mapping[str, Any]) -> None:
         with self._connection() as connection, connection.transaction():
-            connection.run(
-                "UPDATE job SET state = ?, finished = ?, error = ? WHERE id = ?", (state, finished, error, job_id)
-            )
-            connection.run("DELETE FROM lease WHERE job = ?", (job_id,))
+            connection.run("UPDATE job SET state = :state, finished = :finished, error = :error WHERE id = :id", ending)
+            connection.run("DELETE FROM lease WHERE job = :id", ending)
 
     def request_stop(self, job_id: str) -> Job:
         require_open(self.job(job_id))
