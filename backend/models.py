@@ -448,3 +448,47 @@ class Job:
     host: str
     error: str | None = None
     report: LoadReport | None = None
+
+
+# --- questions and answers -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceItem:
+    """A passage that may be cited as `n`, from 1; `sentences` are the places of those that support an answer.
+
+    `why` says in words by which steps it was found.
+    """
+
+    n: int
+    passage: Passage
+    sentences: tuple[Span, ...]
+    score: float
+    why: tuple[str, ...]
+
+
+class AnswerKind(StrEnum):
+    """`extractive`: sentences quoted from the evidence; `model`: written by a language model; `none`: no answer."""
+
+    EXTRACTIVE = "extractive"
+    MODEL = "model"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSentence:
+    """A sentence with the numbers of the evidence that it cites; `supported` when these state it."""
+
+    text: str
+    citations: tuple[int, ...]
+    supported: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, of which every sentence says what it rests on; `model` is the name of the one that wrote it."""
+
+    kind: AnswerKind
+    model: str | None
+    sentences: tuple[AnswerSentence, ...]
+    note: str = ""  # what the reader must know of how it came about: a model that failed, what was not found

@@ -22,11 +22,14 @@ LAYERS = (
     {"backend.report"},
     {"backend.explorer"},
     {"backend.loading", "backend.status"},
-    {"backend.search", "backend.walks"},
+    {"backend.answers"},
+    {"backend.retrieval"},
+    {"backend.search", "backend.passages", "backend.walks"},
     {"backend.ranking", "backend.names"},
     {"backend.stores", "backend.vectors"},
     {"backend.settings", "backend.stopwatch"},
     {"backend.scope"},
+    {"backend.sentences"},
     {"backend.models", "backend.errors", "backend.identity", "backend.words"},
 )
 DRIVERS = {
@@ -35,6 +38,7 @@ DRIVERS = {
     "chromadb": "backend/vectors/chroma/driver.py",
     "httpx": "backend/vectors/chroma/driver.py",
     "sentence_transformers": "backend/vectors/encoder.py",
+    "sentencex": "backend/sentences.py",
 }
 
 
