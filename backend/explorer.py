@@ -32,12 +32,15 @@ from backend.models import (
     JobState,
     LoadReport,
     Passage,
+    PassageQuery,
+    PassageResult,
     RelationType,
     Scope,
     WalkQuery,
     WalkResult,
 )
 from backend.names import asked_names, check_names
+from backend.passages import search_passages
 from backend.scope import ResolvedScope, resolve
 from backend.search import search
 from backend.settings import Settings
@@ -131,12 +134,22 @@ class Explorer:
 
     def search(self, query: EntityQuery) -> EntityResult:
         """Entities by name and by meaning, best first."""
+        return self._read_vectors(lambda view: search(view, query, index=self.index_store, encoder=self.encoder))
+
+    def passages(self, query: PassageQuery) -> PassageResult:
+        """Passages by their words and by meaning, best first."""
+        return self._read_vectors(
+            lambda view: search_passages(view, query, index=self.index_store, encoder=self.encoder)
+        )
+
+    def _read_vectors(self, action: Callable[[GraphView], T]) -> T:
+        """A reading that also reads vectors."""
         before = None
 
-        def ask(view: GraphView) -> EntityResult:
+        def ask(view: GraphView) -> T:
             nonlocal before
             before = view.data_version
-            return search(view, query, index=self.index_store, encoder=self.encoder)
+            return action(view)
 
         for _ in range(_ATTEMPTS):
             try:
@@ -249,7 +262,14 @@ class Explorer:
             open_bundle(path)
         requests = [LoadRequest(path, dataset, collection, replace) for path in paths]
         return [
-            load(self.store, request, index=self.index_store, encoder=self.encoder, listener=listener)
+            load(
+                self.store,
+                request,
+                index=self.index_store,
+                encoder=self.encoder,
+                kinds=self.settings.vector_kinds,
+                listener=listener,
+            )
             for request in requests
         ]
 
@@ -308,19 +328,26 @@ class Explorer:
         with run_job(self.store.jobs, "index", None, listener) as (job, ticker), self.store.writer(job.id) as writer:
             vectors = self._vector_writer(writer, job)
             vectors.sweep()
-            done = [*writer.rebuild_names(), *vectors.forget_lost(), *vectors.forget_other_encoders()]
+            done = [*writer.rebuild_full_text(), *vectors.forget_lost(), *vectors.forget_other_encoders()]
             encoded = vectors.encode_missing(ticker)
             writer.commit(None)
-        return [*done, *([f"{encoded} names encoded"] if encoded else [])]
+        return [*done, *encoded]
 
     def copy(self, target: Explorer, *, listener: Listener | None = None) -> list[DatasetCopy]:
         """Copies every dataset that the target's stores lack into them, with all versions and vectors."""
         here, there = (Side(one.store, one.index_store) for one in (self, target))
-        return copy(here, there, encoder=self.encoder, listener=listener)
+        return copy(here, there, encoder=self.encoder, kinds=self.settings.vector_kinds, listener=listener)
 
     def _vector_writer(self, writer: GraphWriter, job: Job) -> VectorWriter:
         collections = self.catalog().vector_collections
-        return VectorWriter(writer, collections, index=self.index_store, encoder=self.encoder, job_id=job.id)
+        return VectorWriter(
+            writer,
+            collections,
+            index=self.index_store,
+            encoder=self.encoder,
+            job_id=job.id,
+            kinds=self.settings.vector_kinds,
+        )
 
     def stop(self, job_id: str) -> Job:
         """Asks a running job to stop; it does at its next step, and nothing of it is seen."""

@@ -31,3 +31,8 @@ def is_canonical(text: str) -> bool:
 def edge_id(source: str, relation_type: str, target: str) -> str:
     """The id of the edge that folds every relation with this source, type and target."""
     return stable_id("edge", source, relation_type, target)
+
+
+def statement_id(passage: str, place: int) -> str:
+    """The id of the statement at a place of a passage."""
+    return stable_id("statement", passage, str(place))

@@ -94,6 +94,16 @@ class WalkQuery:
     scope: Scope = EVERYTHING
 
 
+@dataclass(frozen=True, slots=True)
+class PassageQuery:
+    """A search for passages by their words and by meaning."""
+
+    text: str
+    mode: Mode = Mode.HYBRID
+    limit: int = 10
+    scope: Scope = EVERYTHING
+
+
 # --- what results are made of ----------------------------------------------------------------------------------------
 
 
@@ -227,6 +237,29 @@ class EntityResult:
     timings_ms: Mapping[str, float]
 
 
+# --- passage search --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PassageHit:
+    """One passage found, with its place in each ranked list."""
+
+    passage: Passage
+    score: float
+    channels: Mapping[str, ChannelScore]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageResult:
+    """The passages that answer a search, best first."""
+
+    query: PassageQuery
+    hits: tuple[PassageHit, ...]
+    truncated_by: tuple[str, ...]
+    cuts: tuple[Cut, ...]
+    timings_ms: Mapping[str, float]
+
+
 # --- walk ------------------------------------------------------------------------------------------------------------
 
 
@@ -330,7 +363,10 @@ class IndexState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """One index (`name`: full text, `vector`: embeddings) of one label; `percent` only while it is populating."""
+    """One index of one label (`fulltext` or `vector`), or one that has no label; `percent` only while populating.
+
+    Without a label are `passages`, the full text of passages, and the vectors of `chunk`, `topic` and `statement`.
+    """
 
     label: str
     index: str
@@ -376,6 +412,9 @@ class DatasetCounts:
     entities: int
     mentions: int
     relations: int
+    topics: int = 0
+    statements: int = 0
+    facts: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from backend.ranking import NameScorer, fuse
 from backend.scope import ResolvedScope, resolve
 from backend.stopwatch import Stopwatch
 from backend.stores.base import Candidate, GraphView
+from backend.stores.readiness import not_ready
 from backend.vectors.base import Encoder, Index, Neighbour, Vector
 
 # Candidates that one label's full-text index proposes, and that one read of the vectors returns (design, 2.2).
@@ -121,24 +122,6 @@ def _check_ready(query: EntityQuery, labels: Sequence[str], catalog: Catalog, en
                     IndexState.OTHER_ENCODER,
                     detail=f"made with {collection.encoder}, the encoder is {encoder().name}",
                 )
-
-
-def not_ready(
-    label: str, index: str, state: IndexState, *, percent: float | None = None, detail: str = ""
-) -> IndexNotReady:
-    """The error that names label, index, state and remedy."""
-    progress = "" if percent is None else f" ({percent:.0f} %)"
-    reason = f": {detail}" if detail else ""
-    wait = "Wait until `attest index` has ended." if state is IndexState.POPULATING else "Run `attest index`."
-    return IndexNotReady(
-        f"The {index} index of label {label!r} is {state}{progress}{reason}.",
-        hint=wait,
-        label=label,
-        index=index,
-        state=str(state),
-        percent=percent,
-        remedy="attest index",
-    )
 
 
 # --- the two channels ------------------------------------------------------------------------------------------------

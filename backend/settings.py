@@ -14,6 +14,7 @@ from platformdirs import user_data_path
 from backend.errors import NotConfigured
 
 SQLITE, CHROMA = "sqlite", "chroma"
+INDEXES = ("chunk", "topic", "statement")
 _HOST = r"://([\w.-]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?"
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
@@ -57,6 +58,9 @@ SETTINGS = (
         "ATTEST_VECTORS", CHROMA, "the vector store: `chroma`, or the address of a Chroma server, as `http://host:8000`"
     ),
     Setting("ATTEST_ENCODER", "the bundled all-MiniLM-L6-v2", "a sentence-transformers model, by name or path"),
+    Setting(
+        "ATTEST_INDEXES", ",".join(INDEXES), "which vectors a load makes beside those of entities; `none` for no others"
+    ),
     Setting("ATTEST_READ_ONLY", "0", "1: no page can load, remove or read a path"),
 )
 
@@ -72,6 +76,7 @@ class Settings:
     neo4j_database: str | None = None
     vectors: str = CHROMA
     encoder: str | None = None
+    indexes: tuple[str, ...] = INDEXES
     read_only: bool = False
 
     @classmethod
@@ -92,6 +97,7 @@ class Settings:
             neo4j_database=given.get("ATTEST_NEO4J_DATABASE") or None,
             vectors=_place("ATTEST_VECTORS", given.get("ATTEST_VECTORS"), _VECTORS),
             encoder=given.get("ATTEST_ENCODER") or None,
+            indexes=_indexes(given.get("ATTEST_INDEXES")),
             read_only=_flag(given, "ATTEST_READ_ONLY"),
         )
 
@@ -102,6 +108,11 @@ class Settings:
             return self.vectors
         # Vectors belong to one graph: those of a server's are kept apart from those of the embedded one.
         return self.home / ("vectors" if self.graph == SQLITE else "vectors-neo4j")
+
+    @property
+    def vector_kinds(self) -> tuple[str, ...]:
+        """The kinds of things that a load gives vectors to."""
+        return ("entity", *self.indexes)
 
     def elsewhere(self, place: str, vectors: str | None) -> Settings:
         """The same for other stores: `place` is a folder of embedded ones, or the address of a Neo4j."""
@@ -123,6 +134,7 @@ class Settings:
             "ATTEST_NEO4J_DATABASE": self.neo4j_database,
             "ATTEST_VECTORS": self.vectors,
             "ATTEST_ENCODER": self.encoder,
+            "ATTEST_INDEXES": ",".join(self.indexes) or "none",
         }
         return {key: value for key, value in given.items() if value}
 
@@ -148,6 +160,17 @@ def _place(name: str, given: str | None, known: _Addresses) -> str:
             f"{name} is no store that is known here: {shown!r}.", hint=f"Write {known.embedded}, or {addresses}."
         )
     return value.rstrip("/")
+
+
+def _indexes(given: str | None) -> tuple[str, ...]:
+    names = [name.strip() for name in (given or ",".join(INDEXES)).split(",")]
+    if names == ["none"]:
+        return ()
+    if unknown := [name for name in names if name not in INDEXES]:
+        raise NotConfigured(
+            f"ATTEST_INDEXES names {unknown[0]!r}.", hint=f"The names are {', '.join(INDEXES)}, or none by itself."
+        )
+    return tuple(name for name in INDEXES if name in names)
 
 
 def _flag(given: Mapping[str, str], name: str) -> bool:

@@ -24,8 +24,8 @@ from backend.errors import Malformed
 from backend.loading.issues import Issues
 from backend.loading.rows import BadRow, Earlier, R, decode
 
-KINDS = ("documents", "passages", "entities", "mentions", "relations")
-LATER_KINDS = ("topics", "statements", "facts", "communities", "reports", "claims")
+KINDS = ("documents", "passages", "topics", "statements", "entities", "mentions", "relations", "facts")
+LATER_KINDS = ("communities", "reports", "claims")
 MAX_ROW_BYTES = 16 * 2**20
 
 _BUFFER = 2**18

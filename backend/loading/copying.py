@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from backend.loading.plan import BATCH, batched
 from backend.loading.vectors import VectorWriter
 from backend.models import LoadReport, VectorCollection
 from backend.stores.base import GraphStore, GraphWriter
+from backend.stores.encoded import ENTITY
 from backend.vectors.base import Encoder, Index, Vector
 
 # Each is read with all its versions, passages and mentions.
@@ -53,7 +53,12 @@ class DatasetCopy:
 
 
 def copy(
-    source: Side, target: Side, *, encoder: Callable[[], Encoder], listener: Listener | None = None
+    source: Side,
+    target: Side,
+    *,
+    encoder: Callable[[], Encoder],
+    kinds: Sequence[str],
+    listener: Listener | None = None,
 ) -> list[DatasetCopy]:
     """Copies every dataset that the target lacks, with all versions, and compares the counts; loads wait meanwhile.
 
@@ -68,7 +73,7 @@ def copy(
             _check_same(source, target, dataset, rows[dataset], there[dataset])
         for dataset in rows:
             if dataset not in there:
-                _copy_dataset(source, target, dataset, rows[dataset], encoder, ticker)
+                _copy_dataset(source, target, dataset, rows[dataset], encoder, kinds, ticker)
         copied = target.rows()
     return [DatasetCopy(dataset, dataset not in there, copied[dataset]) for dataset in rows]
 
@@ -92,12 +97,15 @@ def _copy_dataset(
     dataset: str,
     rows: Mapping[str, int],
     encoder: Callable[[], Encoder],
+    kinds: Sequence[str],
     listener: Ticker,
 ) -> None:
     """Copies a dataset as a job of the target; raises AttestError when the counts differ after its commit."""
     store = target.store
     with run_job(store.jobs, "copy", dataset, listener.hear) as (job, ticker), store.writer(job.id) as writer:
-        vectors = VectorWriter(writer, target.catalogued(), index=target.index, encoder=encoder, job_id=job.id)
+        vectors = VectorWriter(
+            writer, target.catalogued(), index=target.index, encoder=encoder, job_id=job.id, kinds=kinds
+        )
         vectors.check_encoder()
         vectors.sweep()
         copying = _Copying(source, writer, dataset)
@@ -142,28 +150,33 @@ class _Copying:
         self._writer.put_versions(self._dataset, self._read(lambda view: view.version_rows(ids)))
         for passages in batched(self._read(lambda view: view.passage_rows(ids)), BATCH):
             self._writer.put_passages(self._dataset, passages)
+        self._writer.put_topics(self._read(lambda view: view.topic_rows(ids)))
         for mentions in batched(self._read(lambda view: view.mention_rows(ids)), BATCH):
             self._writer.put_mentions(mentions)
+        self._writer.put_complements(self._dataset, self._read(lambda view: view.complement_rows(ids)))
 
     def put_relations(self, ids: Sequence[str]) -> None:
         self._writer.put_relations(self._dataset, self._read(lambda view: view.relation_rows(ids)))
 
 
 class _Known:
-    """The vectors that the source has of some entities, if they are of this encoder."""
+    """The vectors that the source has, if they are of this encoder."""
 
     def __init__(self, source: Side, encoder: Callable[[], Encoder], collections: Mapping[str, str]) -> None:
         self._index = source.index
-        of_encoder = {one.name for one in source.catalogued() if one.encoder == encoder().name}
-        self._usable = of_encoder & source.index().collections().keys() if of_encoder else set()
+        of_encoder = [one for one in source.catalogued() if one.encoder == encoder().name]
+        there = source.index().collections().keys() if of_encoder else set()
+        self._usable = [one for one in of_encoder if one.name in there]
         self._collections = collections
 
-    def __call__(self, ids: Sequence[str]) -> dict[str, Vector]:
-        wanted: dict[str, list[str]] = defaultdict(list)
-        for i in ids:
-            if (name := self._collections.get(i)) in self._usable:
-                wanted[name].append(i)
+    def __call__(self, kind: str, ids: Sequence[str]) -> dict[str, Vector]:
         found: dict[str, Vector] = {}
-        for name, placed in wanted.items():
-            found |= self._index().read(name, placed)
+        for collection in self._usable:
+            if collection.kind == kind:
+                wanted = [i for i in ids if i not in found and self._may_be_in(collection, i)]
+                found |= self._index().read(collection.name, wanted)
         return found
+
+    def _may_be_in(self, collection: VectorCollection, thing: str) -> bool:
+        # An entity may have had another name, of which an older collection has the vector; texts of passages stay.
+        return collection.kind != ENTITY or self._collections.get(thing) == collection.name

@@ -16,9 +16,12 @@ LeftOut = Literal[
     "unknown_document",
     "mention_of_nothing",
     "missing_end",
+    "topic_of_nothing",
+    "statement_of_nothing",
+    "fact_of_nothing",
     "not_loaded",
 ]
-Repair = Literal["invalid_utf8", "nul", "lone_surrogate", "offsets_outside", "unknown_passages"]
+Repair = Literal["invalid_utf8", "nul", "lone_surrogate", "offsets_outside", "unknown_passages", "unknown_statements"]
 
 SENTENCES: dict[LeftOut | Repair, str] = {
     "not_json": "rows that are not JSON",
@@ -29,13 +32,17 @@ SENTENCES: dict[LeftOut | Repair, str] = {
     "used_id": "rows with an id that an earlier row has",
     "unknown_document": "passages of an unknown document",
     "mention_of_nothing": "mentions of an unknown entity, or in an unknown passage",
-    "missing_end": "relations with an unknown source or target",
+    "missing_end": "relations or facts with an unknown end",
+    "topic_of_nothing": "topics of a document that is not in the bundle",
+    "statement_of_nothing": "statements of a topic or in a passage that is not in the bundle",
+    "fact_of_nothing": "facts without an object that no statement states",
     "not_loaded": "rows of a kind that this version does not load",
     "invalid_utf8": "rows with invalid UTF-8, which became U+FFFD",
     "nul": "rows with a NUL character, which became U+FFFD",
     "lone_surrogate": "rows with half of a surrogate pair, which became U+FFFD",
     "offsets_outside": "rows with offsets outside the text, which were dropped",
-    "unknown_passages": "relations with unknown passage_ids, which were dropped",
+    "unknown_passages": "relations or topics with unknown passage_ids, which were dropped",
+    "unknown_statements": "facts with unknown statement_ids, which were dropped",
 }
 EXAMPLES = 5
 

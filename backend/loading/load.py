@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,11 +12,23 @@ from typing import TypeVar
 from backend.loading.bundle import Bundle, Rows, open_bundle
 from backend.loading.issues import Issues
 from backend.loading.jobs import Listener, Ticker, run_job
+from backend.loading.placing import placed
 from backend.loading.plan import BATCH, Plan, Planner, batched
-from backend.loading.rows import DocumentRow, EntityRow, MentionRow, PassageRow, RelationRow, Row
+from backend.loading.rows import (
+    DocumentRow,
+    EntityRow,
+    FactRow,
+    MentionRow,
+    PassageRow,
+    RelationRow,
+    Row,
+    StatementRow,
+    TopicRow,
+)
 from backend.loading.vectors import VectorWriter
 from backend.models import Entity, JobState, LoadReport
 from backend.stores.base import GraphStore, GraphWriter, JobBoard
+from backend.stores.rows import NewRelation
 from backend.vectors.base import Encoder, Index
 
 R = TypeVar("R", bound=Row)
@@ -38,9 +50,10 @@ def load(
     *,
     index: Callable[[], Index],
     encoder: Callable[[], Encoder],
+    kinds: Sequence[str],
     listener: Listener | None = None,
 ) -> LoadReport:
-    """Loads one path as a job and returns its report.
+    """Loads one path as a job and returns its report; `kinds` are the vectors that the store is to have.
 
     Raises Malformed for a path that is no whole bundle, IndexNotReady when the store's vectors are of another
     encoder, and Stopped; in each case nothing has changed.
@@ -49,7 +62,7 @@ def load(
     dataset = request.dataset or bundle.name
     with run_job(store.jobs, "load", dataset, listener) as (job, ticker), store.writer(job.id) as writer:
         collections = store.read(lambda view: view.catalog()).vector_collections
-        vectors = VectorWriter(writer, collections, index=index, encoder=encoder, job_id=job.id)
+        vectors = VectorWriter(writer, collections, index=index, encoder=encoder, job_id=job.id, kinds=kinds)
         vectors.check_encoder()
         vectors.sweep()
         _undo_killed(store.jobs, dataset)
@@ -60,7 +73,7 @@ def load(
         ticker("checking vectors")
         mended = vectors.forget_lost()
         encoded = vectors.encode_missing(ticker)
-        report = loading.report([*mended, *([f"{encoded} names encoded"] if mended else [])])
+        report = loading.report([*mended, *(encoded if mended else ())])
         ticker("committing")
         writer.commit(report)
     return report
@@ -92,9 +105,12 @@ class _Loading:
         planner = Planner(plan, self._writer, self._issues)
         self._judge(DocumentRow, planner.documents)
         self._judge(PassageRow, planner.passages)
+        self._judge(TopicRow, planner.topics)
+        self._judge(StatementRow, planner.statements)
         self._judge(EntityRow, planner.entities)
         self._judge(MentionRow, planner.mentions)
         self._judge(RelationRow, planner.relations)
+        self._judge(FactRow, planner.facts)
         self._bundle.note_later_kinds(self._issues)
         self._versions = planner.decide_versions()
 
@@ -105,10 +121,17 @@ class _Loading:
             writer.put_entities(plan.dataset, [_entity(plan, row) for row in entities])
         writer.put_versions(plan.dataset, self._versions)
         for passages in self._batches(PassageRow):
-            writer.put_passages(plan.dataset, [passage for row in passages if (passage := plan.new_passage(row))])
+            new = {row.id: passage for row in passages if (passage := plan.new_passage(row))}
+            writer.put_passages(plan.dataset, list(new.values()))
+            derived = [plan.derived_topic(row) for row in passages if row.id in new]
+            writer.put_topics([topic for topic in derived if topic is not None])
+        for topics in self._batches(TopicRow):
+            writer.put_topics([topic for row in topics if (topic := plan.new_topic(row))])
+        for statements in self._batches(StatementRow):
+            writer.put_statements([statement for row in statements if (statement := plan.new_statement(row))])
         for mentions in self._batches(MentionRow):
-            writer.put_mentions([mention for row in mentions if (mention := plan.new_mention(row))])
-        relations = self._write_relations()
+            writer.put_mentions(placed([mention for row in mentions if (mention := plan.new_mention(row))], writer))
+        relations = self._write_relations() | self._write_facts()
         if plan.replace:
             kept = {
                 "document": {plan.document_id(source_id) for source_id in plan.documents},
@@ -137,6 +160,18 @@ class _Loading:
             self._writer.put_relations(self._plan.dataset, relations)
             if self._plan.replace:
                 ids.update(relation.id for relation in relations)
+        return ids
+
+    def _write_facts(self) -> set[str]:
+        """Writes the facts and returns the ids of those that are relations."""
+        ids: set[str] = set()
+        for rows in self._batches(FactRow):
+            facts = [new for row in rows if (new := self._plan.new_fact(row))]
+            relations = [fact for fact in facts if isinstance(fact, NewRelation)]
+            complements = [one for fact in facts if not isinstance(fact, NewRelation) for one in fact]
+            self._writer.put_relations(self._plan.dataset, relations)
+            self._writer.put_complements(self._plan.dataset, complements)
+            ids.update(relation.id for relation in relations)
         return ids
 
     def _judge(self, of: type[R], planner: Callable[[Iterable[R], str], Iterator[R]]) -> None:

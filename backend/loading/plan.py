@@ -16,10 +16,30 @@ import orjson
 
 from backend.identity import stable_id
 from backend.loading.issues import Issues
-from backend.loading.rows import DocumentRow, EntityRow, MentionRow, PassageRow, RelationRow, span_within
+from backend.loading.rows import (
+    DocumentRow,
+    EntityRow,
+    FactRow,
+    MentionRow,
+    PassageRow,
+    RelationRow,
+    StatementRow,
+    TopicRow,
+    span_within,
+)
 from backend.scope import instant
+from backend.sentences import sentence_spans
 from backend.stores.base import GraphWriter
-from backend.stores.rows import CurrentVersion, NewMention, NewPassage, NewRelation, NewVersion
+from backend.stores.rows import (
+    CurrentVersion,
+    NewComplement,
+    NewMention,
+    NewPassage,
+    NewRelation,
+    NewStatement,
+    NewTopic,
+    NewVersion,
+)
 
 T = TypeVar("T")
 BATCH = 2_000
@@ -36,15 +56,20 @@ class _PlannedDocument:
     version_key: str = ""
     content: str = ""
     is_new: bool = True
+    has_topics: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _PlannedPassage:
-    """Where a passage belongs: a document of the bundle, or the id that it has in a committed version."""
+    """Where a passage belongs: a document of the bundle, or the id that it has in a committed version.
+
+    `statements` is how many of its own the bundle has.
+    """
 
     document: str
     length: int
     committed_id: str | None = None
+    statements: int = 0
 
 
 @dataclass(slots=True)
@@ -57,6 +82,8 @@ class Plan:
     now: int
     documents: dict[str, _PlannedDocument] = field(default_factory=dict)
     passages: dict[str, _PlannedPassage] = field(default_factory=dict)
+    topics: dict[str, str] = field(default_factory=dict)  # document by topic
+    statements: dict[str, tuple[str, int]] = field(default_factory=dict)  # passage, and place in it
     entities: set[str] = field(default_factory=set)
     committed_entities: dict[str, bool] = field(default_factory=dict)
     committed: dict[str, CurrentVersion] = field(default_factory=dict)
@@ -76,6 +103,10 @@ class Plan:
             return planned.committed_id
         key = self._version_key(planned.document)
         return stable_id("passage", self.dataset, planned.document, key, source_id)
+
+    def topic_id(self, source_id: str) -> str:
+        document = self.topics[source_id]
+        return stable_id("topic", self.dataset, document, self._version_key(document), "id", source_id)
 
     def _version_key(self, document: str) -> str:
         planned = self.documents.get(document)
@@ -117,6 +148,68 @@ class Plan:
             start=row.start,
             end=row.end,
             metadata=row.metadata,
+            statements=() if planned.statements else tuple(NewStatement(*span) for span in sentence_spans(row.text)),
+        )
+
+    def derived_topic(self, row: PassageRow) -> NewTopic | None:
+        """The topic of a passage to write, named like its heading or title; None where the bundle has topics."""
+        planned = self.documents.get(row.document_id)
+        if planned is not None and planned.has_topics:
+            return None
+        title = planned.row.title or planned.source_id if planned else self.committed[row.document_id].title
+        title = row.heading or title
+        key = self._version_key(row.document_id)
+        topic_id = stable_id("topic", self.dataset, row.document_id, key, "title", title)
+        return NewTopic(topic_id, "", key, title, True, (self.passage_id(row.id),))
+
+    def new_topic(self, row: TopicRow) -> NewTopic | None:
+        """None for a topic of no document, and in a version that is committed already."""
+        planned = self.documents.get(self.topics.get(row.id, ""))
+        if planned is None or not planned.is_new:
+            return None
+        passages = tuple(self.passage_id(passage) for passage in row.passage_ids if self.is_in(passage, planned))
+        return NewTopic(self.topic_id(row.id), row.id, planned.version_key, row.title, False, passages)
+
+    def is_in(self, passage: str, document: _PlannedDocument) -> bool:
+        return passage in self.passages and self.passages[passage].document == document.source_id
+
+    def new_statement(self, row: StatementRow) -> tuple[str, NewStatement] | None:
+        """The id of its passage, and the statement; None for one of nothing, and in a committed version."""
+        if row.id not in self.statements:
+            return None
+        planned = self.passages[row.passage_id]
+        if not self._is_written(planned):
+            return None
+        start, end = span_within(row.start, row.end, planned.length) or (None, None)
+        own = (row.text, self.topic_id(row.topic_id), row.id, row.details, row.position)
+        return self.passage_id(row.passage_id), NewStatement(start, end, *own)
+
+    def new_fact(self, row: FactRow) -> NewRelation | list[NewComplement] | None:
+        """A fact between two entities is a relation; one with a complement is a row for each passage that states it."""
+        places: dict[str, tuple[int, ...]] = {}
+        for statement in row.statement_ids:
+            if statement in self.statements:
+                passage, place = self.statements[statement]
+                key = self.passage_id(passage)
+                places[key] = (*places.get(key, ()), place)
+        if not self.has_entity(row.subject_id):
+            return None
+        if row.object_id is None:
+            fact, subject = stable_id("fact", self.dataset, row.id), self.entity_id(row.subject_id)
+            own = (fact, subject, row.predicate, row.complement or "")
+            return [NewComplement(*own, passage, one) for passage, one in places.items()]
+        if not self.has_entity(row.object_id):
+            return None
+        return NewRelation(
+            id=stable_id("relation", self.dataset, "fact", row.id),
+            source_id=row.id,
+            source=self.entity_id(row.subject_id),
+            target=self.entity_id(row.object_id),
+            type=row.predicate,
+            unstated=not places,
+            passage_ids=tuple(places),
+            statements=places,
+            is_fact=True,
         )
 
     def new_mention(self, row: MentionRow) -> NewMention | None:
@@ -180,6 +273,17 @@ class Planner:
         for batch in batched(rows, BATCH):
             self._find_passages([row.id for row in batch if row.document_id not in self.plan.documents])
             yield from (row for row in batch if self._passage(row, file))
+
+    def topics(self, rows: Iterable[TopicRow], file: str) -> Iterator[TopicRow]:
+        return (row for row in rows if self._topic(row, file))
+
+    def statements(self, rows: Iterable[StatementRow], file: str) -> Iterator[StatementRow]:
+        return (row for row in rows if self._statement(row, file))
+
+    def facts(self, rows: Iterable[FactRow], file: str) -> Iterator[FactRow]:
+        for batch in batched(rows, BATCH):
+            self._find_entities([end for row in batch for end in (row.subject_id, row.object_id) if end is not None])
+            yield from (row for row in batch if self._fact(row, file))
 
     def entities(self, rows: Iterable[EntityRow], file: str) -> Iterator[EntityRow]:
         for row in rows:
@@ -247,6 +351,55 @@ class Planner:
             self._issues.left_out("used_id", file, row.line, detail)
             return False
         plan.passages[row.id] = _PlannedPassage(row.document_id, len(row.text), stored[0] if stored else None)
+        return True
+
+    def _topic(self, row: TopicRow, file: str) -> bool:
+        planned = self.plan.documents.get(row.document_id)
+        if planned is None:
+            self._issues.left_out("topic_of_nothing", file, row.line, f"no document {row.document_id!r}"[:200])
+            return False
+        foreign = [passage for passage in row.passage_ids if not self.plan.is_in(passage, planned)]
+        if foreign:
+            self._issues.repaired("unknown_passages", file, row.line, f"no passage {foreign[0]!r} there"[:200])
+        planned.has_topics = True
+        self.plan.topics[row.id] = row.document_id
+        self._add(planned, ["topic", row.id, row.title, sorted(row.passage_ids)])
+        return True
+
+    def _statement(self, row: StatementRow, file: str) -> bool:
+        plan = self.plan
+        planned = plan.passages.get(row.passage_id)
+        document = plan.documents.get(planned.document) if planned else None
+        if planned is None or document is None or plan.topics.get(row.topic_id) != planned.document:
+            missing = f"topic {row.topic_id!r}" if document else f"passage {row.passage_id!r}"
+            self._issues.left_out("statement_of_nothing", file, row.line, f"no {missing}"[:200])
+            return False
+        span = span_within(row.start, row.end, planned.length)
+        if span is None and (row.start is not None or row.end is not None):
+            detail = f"{row.start} to {row.end} in a text of {planned.length} characters"
+            self._issues.repaired("offsets_outside", file, row.line, detail)
+        plan.statements[row.id] = (row.passage_id, planned.statements)
+        planned.statements += 1
+        own = [row.topic_id, row.passage_id, row.text, row.details, span, row.position]
+        self._add(document, ["statement", row.id, *own])
+        return True
+
+    def _fact(self, row: FactRow, file: str) -> bool:
+        plan = self.plan
+        missing = [end for end in (row.subject_id, row.object_id) if end is not None and not plan.has_entity(end)]
+        if missing:
+            self._issues.left_out("missing_end", file, row.line, f"no entity {missing[0]!r}"[:200])
+            return False
+        known = [statement for statement in row.statement_ids if statement in plan.statements]
+        if len(known) < len(row.statement_ids):
+            unknown = next(statement for statement in row.statement_ids if statement not in plan.statements)
+            self._issues.repaired("unknown_statements", file, row.line, f"no statement {unknown!r}"[:200])
+        if row.object_id is None and not known:
+            self._issues.left_out("fact_of_nothing", file, row.line, f"fact {row.id!r}"[:200])
+            return False
+        for document in {plan.passages[plan.statements[statement][0]].document for statement in known}:
+            own = [row.subject_id, row.predicate, row.object_id, row.complement, sorted(row.statement_ids)]
+            self._add(plan.documents[document], ["fact", row.id, *own])
         return True
 
     def _mention(self, row: MentionRow, file: str) -> bool:

@@ -225,6 +225,80 @@ class RelationRow(Row):
         return row
 
 
+@dataclass(frozen=True, slots=True)
+class TopicRow(Row):
+    """A theme within one document."""
+
+    kind = "topics"
+    id: str
+    document_id: str
+    title: str
+    passage_ids: tuple[str, ...]
+
+    @classmethod
+    def read(cls, fields: Fields, line: int, earlier: Earlier) -> Self:
+        row = cls(
+            line, _id(fields, "id"), _id(fields, "document_id"), _text(fields, "title"), _ids(fields, "passage_ids")
+        )
+        earlier.take(row.id)
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class StatementRow(Row):
+    """A self-contained sentence in a topic; its offsets may lie outside the passage's text."""
+
+    kind = "statements"
+    id: str
+    topic_id: str
+    passage_id: str
+    text: str
+    details: str
+    start: int | None
+    end: int | None
+    position: int
+
+    @classmethod
+    def read(cls, fields: Fields, line: int, earlier: Earlier) -> Self:
+        row_id, topic_id, passage_id = _id(fields, "id"), _id(fields, "topic_id"), _id(fields, "passage_id")
+        text, details = _text(fields, "text"), _optional_text(fields, "details") or ""
+        start, end, position = _whole(fields, "start"), _whole(fields, "end"), _whole(fields, "position")
+        earlier.take(row_id)
+        place = earlier.place(passage_id)
+        return cls(
+            line, row_id, topic_id, passage_id, text, details, start, end, place if position is None else position
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FactRow(Row):
+    """A reading of statements: its object is an entity, or else a text, the complement."""
+
+    kind = "facts"
+    id: str
+    subject_id: str
+    predicate: str
+    object_id: str | None
+    complement: str | None
+    statement_ids: tuple[str, ...]
+
+    @classmethod
+    def read(cls, fields: Fields, line: int, earlier: Earlier) -> Self:
+        row = cls(
+            line,
+            _id(fields, "id"),
+            _id(fields, "subject_id"),
+            _text(fields, "predicate"),
+            _optional_id(fields, "object_id"),
+            _optional_text(fields, "complement"),
+            _ids(fields, "statement_ids"),
+        )
+        if row.object_id is None and row.complement is None:
+            raise BadRow("missing_field", "no `object_id` and no `complement`")
+        earlier.take(row.id)
+        return row
+
+
 def span_within(start: int | None, end: int | None, length: int) -> tuple[int, int] | None:
     """The offsets when they are a place in a text of this length, else None."""
     if start is None or end is None or not 0 <= start < end <= length:

@@ -7,7 +7,7 @@ One call of a primitive is one query.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -32,12 +32,16 @@ from backend.models import (
     VectorCollection,
 )
 from backend.scope import ResolvedScope
+from backend.stores.encoded import VectorText
 from backend.stores.rows import (
     CurrentVersion,
     DatasetRows,
+    NewComplement,
     NewMention,
     NewPassage,
     NewRelation,
+    NewStatement,
+    NewTopic,
     NewVersion,
 )
 from backend.words import Word
@@ -68,6 +72,17 @@ class Proposals:
     proposed: tuple[Proposed, ...]
     overflowed: tuple[str, ...]
     entity: Callable[[Proposed], Entity]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageProposals:
+    """Visible passages that the full-text index proposes: by id the words that each has, and the length of its text.
+
+    The words are bits, the first word's lowest. `overflowed` where there may be more that have one of the words.
+    """
+
+    found: Mapping[str, tuple[int, int]]
+    overflowed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +175,18 @@ class GraphView(DatasetRows, Protocol):
     ) -> dict[str, Evidence]:
         """Per entity its visible passages: most distinct words first, then mentions, title, position, id."""
 
+    def propose_passages(self, words: Sequence[Word], scope: ResolvedScope, limit: int) -> PassageProposals:
+        """Up to `limit` visible passages that have a word of the query in text, heading or title, rare words first."""
+
+    def visible_passages(self, passage_ids: Sequence[str], scope: ResolvedScope) -> set[str]:
+        """Those of the passages that the scope sees."""
+
+    def few_passages(self, limit: int, scope: ResolvedScope) -> dict[str, str | None] | None:
+        """Every visible passage with the collection of its vector, where there are at most `limit`, else None."""
+
+    def passages(self, passage_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Passage]:
+        """Those of the passages that the scope sees, whole, with every mention in them."""
+
     def start(
         self, entity_id: str, names: Mapping[str, Sequence[str]], scope: ResolvedScope
     ) -> tuple[EntityView | None, tuple[tuple[str, str], ...]]:
@@ -234,8 +261,14 @@ class GraphWriter(Protocol):
     def current_passages(self, dataset: str, source_ids: Sequence[str]) -> dict[str, tuple[str, str, str]]:
         """Id, text and document (source id) of these passages in the latest version of their documents."""
 
-    def vector_texts(self, kind: str, *, missing_only: bool) -> Iterable[tuple[str, str, str]]:
-        """Id, label and text to encode of everything of a kind, or only of what has no vector, in order of id."""
+    def passage_texts(self, passage_ids: Sequence[str]) -> dict[str, tuple[str, tuple[NewStatement, ...]]]:
+        """Text and statements of passages, committed or of this job."""
+
+    def entity_names(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Name and aliases of entities, committed or of this job."""
+
+    def vector_texts(self, kind: str, *, missing_only: bool) -> Iterable[VectorText]:
+        """The texts to encode of everything of a kind, or only of what has no vector, in order of the owner's id."""
 
     def put_entities(self, dataset: str, rows: Sequence[Entity], *, retired: Container[str] = ()) -> None:
         """Adds entities, or changes them in place; those whose id is in `retired` come as a dataset has let them go."""
@@ -244,7 +277,15 @@ class GraphWriter(Protocol):
 
     def put_passages(self, dataset: str, rows: Sequence[NewPassage]) -> None: ...
 
+    def put_statements(self, rows: Sequence[tuple[str, NewStatement]]) -> None:
+        """Adds statements that a bundle has to passages of this job, named by their ids, after those put before."""
+
+    def put_topics(self, rows: Sequence[NewTopic]) -> None:
+        """Adds topics, and passages to topics that are there."""
+
     def put_mentions(self, rows: Sequence[NewMention]) -> None: ...
+
+    def put_complements(self, dataset: str, rows: Sequence[NewComplement]) -> None: ...
 
     def put_relations(self, dataset: str, rows: Sequence[NewRelation]) -> None: ...
 
@@ -254,17 +295,17 @@ class GraphWriter(Protocol):
     def remove(self, *, dataset: str | None = None, document_id: str | None = None) -> dict[str, int]:
         """Removes a dataset or a document with everything that only they held; counts by kind."""
 
-    def place_vectors(self, collection: VectorCollection, ids: Sequence[str]) -> None:
-        """Says that the vectors of these things are in a collection from the commit on."""
+    def place_vectors(self, collection: VectorCollection, owners: Collection[str]) -> None:
+        """Says that the vectors of these rows are in a collection from the commit on."""
 
-    def placed_vectors(self, collection: str) -> list[tuple[str, str]]:
-        """Id and label of everything whose vector is in a collection, in order of id."""
+    def placed_vectors(self, collection: VectorCollection) -> Iterable[VectorText]:
+        """Everything whose vector is in a collection, with the text it is made of, in order of the owner's id."""
 
-    def forget_vectors(self, collection: str, ids: Sequence[str] | None = None) -> None:
-        """Says that a collection, or the vectors of some ids in it, are not there any more."""
+    def forget_vectors(self, collection: VectorCollection, owners: Collection[str] | None = None) -> None:
+        """Says that a collection, or the vectors of some rows in it, are not there any more."""
 
-    def rebuild_names(self) -> list[str]:
-        """Makes the full-text index anew where it is lost; what was done, in words."""
+    def rebuild_full_text(self) -> list[str]:
+        """Makes the full-text indexes anew where they are lost; what was done, in words."""
 
     def commit(self, report: LoadReport | None) -> None:
         """Makes everything visible at once, with the job's end."""

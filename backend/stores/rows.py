@@ -1,4 +1,8 @@
-"""Rows as a writer takes them, and as everything of a dataset can be read to be written elsewhere."""
+"""Rows as a writer takes them, and as everything of a dataset can be read to be written elsewhere.
+
+The statements of a passage are part of its row. Where the bundle has none they are the sentences of its text, of which
+those count in which an entity is mentioned; a statement is named by its place among them, from 0.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ class CurrentVersion:
     version: int
     content: str
     version_key: str
+    title: str
     ended: bool
 
 
@@ -53,8 +58,62 @@ class NewVersion:
 
 
 @dataclass(frozen=True, slots=True)
+class NewStatement:
+    """A statement of a passage: a sentence of its text, or with a text of its own and a topic what a bundle says.
+
+    `start` and `end` are its place in the passage's text, where that is known.
+    """
+
+    start: int | None
+    end: int | None
+    text: str | None = None
+    topic_id: str | None = None
+    source_id: str = ""
+    details: str = ""
+    position: int = 0
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a bundle has it; otherwise it is a sentence."""
+        return self.text is not None
+
+    def of(self, passage: str) -> str:
+        """Its text, given that of its passage."""
+        return passage[self.start : self.end] if self.text is None else self.text
+
+    def row(self) -> list[Json]:
+        """How it is stored."""
+        own: list[Json] = [self.text, self.topic_id, self.source_id, self.details, self.position]
+        return [self.start, self.end, *(own if self.is_given else ())]
+
+
+@dataclass(frozen=True, slots=True)
+class NewTopic:
+    """A theme within the version with `version_key`, and passages of it; `derived` where the bundle has no topics."""
+
+    id: str
+    source_id: str
+    version_key: str
+    title: str
+    derived: bool
+    passage_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NewComplement:
+    """A fact whose object is a plain text, as one passage states it; `statements` are places in that passage."""
+
+    id: str
+    subject_id: str
+    predicate: str
+    complement: str
+    passage_id: str
+    statements: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class NewPassage:
-    """A passage of the version with `version_key`."""
+    """A passage of the version with `version_key`, and its statements in their order."""
 
     id: str
     source_id: str
@@ -65,17 +124,19 @@ class NewPassage:
     start: int | None
     end: int | None
     metadata: Mapping[str, Json]
+    statements: tuple[NewStatement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NewMention:
-    """An entity occurs in a passage; both are committed already or written by the same job."""
+    """An entity occurs in a passage, in the statements at these places; both ends are committed or of the same job."""
 
     entity_id: str
     passage_id: str
     surface: str | None
     start: int | None
     end: int | None
+    statements: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +147,16 @@ class Support:
     target: str
     type: str
     passage_ids: tuple[str, ...]
+    statements: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # by passage, where a bundle names them
 
 
 @dataclass(frozen=True, slots=True)
 class NewRelation:
     """A relation; one that is committed already is updated in place and keeps the support of its other versions.
 
-    `unstated` is True where its row names no passage at all; `passage_ids` are those of new support; `former` is what
-    supported it while it had other ends or another type.
+    `unstated` is True where its row names no passage at all; `passage_ids` are those of new support, `statements` the
+    places of statements in them where a bundle names these; `former` is what supported it while it had other ends or
+    another type. `is_fact` where it is one of a bundle's facts.
     """
 
     id: str
@@ -106,12 +169,14 @@ class NewRelation:
     description: str | None = None
     weight: float | None = None
     metadata: Mapping[str, Json] = field(default_factory=dict)
+    statements: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     former: tuple[Support, ...] = ()
+    is_fact: bool = False
 
     @property
     def support(self) -> tuple[Support, ...]:
         """All of it, the former first."""
-        return (*self.former, Support(self.source, self.target, self.type, self.passage_ids))
+        return (*self.former, Support(self.source, self.target, self.type, self.passage_ids, self.statements))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +188,32 @@ class StoredEntity:
     vectors: str | None
 
 
-def stored_relation(fields: Mapping[str, Any], own: tuple[str, ...], support: Iterable[Sequence[str]]) -> NewRelation:
-    """The relation with these fields; `own` are its ends and type, `support` rows of ends, type and passage."""
-    passages: dict[tuple[str, ...], list[str]] = {own: []}
-    for *ends, passage in support:
-        passages.setdefault(tuple(ends), []).append(passage)
-    stated = tuple(passages.pop(own))
-    former = tuple(Support(source, target, name, tuple(ids)) for (source, target, name), ids in passages.items())
-    source, target, name = own
-    return NewRelation(source=source, target=target, type=name, passage_ids=stated, former=former, **fields)
+def read_statements(rows: Iterable[Sequence[Any]]) -> tuple[NewStatement, ...]:
+    """The statements that were stored as these rows."""
+    return tuple(NewStatement(*row) for row in rows)
+
+
+def stored_relation(fields: Mapping[str, Any], own: tuple[str, ...], support: Iterable[Sequence[Any]]) -> NewRelation:
+    """The relation with these fields; `own` are ends and type, `support` rows of ends, type, passage, statements."""
+    stated: dict[tuple[str, ...], dict[str, Sequence[int] | None]] = {own: {}}
+    for source, target, name, passage, statements in support:
+        stated.setdefault((source, target, name), {})[passage] = statements
+    mine, *former = (_support(ends, one) for ends, one in stated.items())
+    return NewRelation(
+        source=mine.source,
+        target=mine.target,
+        type=mine.type,
+        passage_ids=mine.passage_ids,
+        statements=mine.statements,
+        former=tuple(former),
+        **fields,
+    )
+
+
+def _support(ends: tuple[str, ...], stated: Mapping[str, Sequence[int] | None]) -> Support:
+    source, target, name = ends
+    named = {passage: tuple(places) for passage, places in stated.items() if places is not None}
+    return Support(source, target, name, tuple(stated), named)
 
 
 class DatasetRows(Protocol):
@@ -151,6 +233,10 @@ class DatasetRows(Protocol):
 
     def passage_rows(self, document_ids: Sequence[str]) -> list[NewPassage]: ...
 
+    def topic_rows(self, document_ids: Sequence[str]) -> list[NewTopic]: ...
+
     def mention_rows(self, document_ids: Sequence[str]) -> list[NewMention]: ...
+
+    def complement_rows(self, document_ids: Sequence[str]) -> list[NewComplement]: ...
 
     def relation_rows(self, ids: Sequence[str]) -> list[NewRelation]: ...

@@ -5,7 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from backend.stores.rows import NewMention, NewPassage, NewRelation, NewVersion, StoredEntity, stored_relation
+from backend.stores.rows import (
+    NewComplement,
+    NewMention,
+    NewPassage,
+    NewRelation,
+    NewTopic,
+    NewVersion,
+    StoredEntity,
+    read_statements,
+    stored_relation,
+)
 from backend.stores.sqlite.driver import Connection, Row
 from backend.stores.sqlite.rows import ENTITY_COLUMNS, ENTITY_TABLES, read_json, result_entity
 
@@ -14,13 +24,19 @@ _IDS = {
     "entity": "SELECT uuid FROM entity WHERE dataset = (SELECT id FROM dataset WHERE name = ?) ORDER BY id",
     "relation": "SELECT uuid FROM relation WHERE dataset = (SELECT id FROM dataset WHERE name = ?) ORDER BY id",
 }
-_KINDS = ("documents", "versions", "passages", "mentions", "entities", "relations", "support")
+_KINDS = (
+    *("documents", "versions", "passages", "mentions", "entities", "relations", "support"),
+    *("topics", "complements"),
+)
 _OWN = "document d JOIN version v ON v.document = d.id WHERE d.dataset = s.id"
 _COUNTS = f"""
 SELECT s.name, (SELECT count(*) FROM document d WHERE d.dataset = s.id), (SELECT count(*) FROM {_OWN}),
     (SELECT total(v.passages) FROM {_OWN}), (SELECT total(v.mentions) FROM {_OWN}),
     (SELECT count(*) FROM entity e WHERE e.dataset = s.id), (SELECT count(*) FROM relation r WHERE r.dataset = s.id),
-    (SELECT count(*) FROM relation r JOIN support u ON u.relation = r.id WHERE r.dataset = s.id)
+    (SELECT count(*) FROM relation r JOIN support u ON u.relation = r.id WHERE r.dataset = s.id),
+    (SELECT count(*) FROM document d JOIN version v ON v.document = d.id JOIN topic t ON t.version = v.id
+        WHERE d.dataset = s.id),
+    (SELECT count(*) FROM complement k WHERE k.dataset = s.id)
 FROM dataset s ORDER BY s.name
 """
 _ENTITIES = f"""
@@ -38,17 +54,28 @@ WHERE d.uuid IN (SELECT value FROM json_each(?)) ORDER BY d.id, v.number
 _PASSAGES_OF = """json_each(?) asked CROSS JOIN document d ON d.uuid = asked.value
 JOIN version v ON v.document = d.id JOIN passage p ON p.version = v.id"""
 _PASSAGES = f"""
-SELECT p.uuid, p.source_id, v.key, p.position, p.text, p.heading, p."start", p."end", p.metadata
+SELECT p.uuid, p.source_id, v.key, p.position, p.text, p.heading, p."start", p."end", p.metadata, p.statements
 FROM {_PASSAGES_OF} ORDER BY p.id
 """
 _MENTIONS = f"""
-SELECT e.uuid AS entity, p.uuid AS passage, m.surface, m."start", m."end"
+SELECT e.uuid AS entity, p.uuid AS passage, m.surface, m."start", m."end", m.statements
 FROM {_PASSAGES_OF} JOIN mention m ON m.passage = p.id JOIN entity e ON e.id = m.entity
 ORDER BY m.number
 """
+_TOPICS = """
+SELECT t.uuid, t.source_id, v.key, t.title, t.derived, (
+    SELECT json_group_array(p.uuid) FROM topic_passage tp JOIN passage p ON p.id = tp.passage WHERE tp.topic = t.id
+) AS passages
+FROM json_each(?) asked CROSS JOIN document d ON d.uuid = asked.value
+JOIN version v ON v.document = d.id JOIN topic t ON t.version = v.id ORDER BY t.id
+"""
+_COMPLEMENTS = f"""
+SELECT k.fact, e.uuid AS subject, k.predicate, k.text, p.uuid AS passage, k.statements
+FROM {_PASSAGES_OF} JOIN complement k ON k.passage = p.id JOIN entity e ON e.id = k.entity ORDER BY k.fact, p.id
+"""
 _RELATIONS = """
-SELECT r.uuid, r.source_id, s.uuid AS source, t.uuid AS target, k.name AS type, r.unstated, r.description, r.weight,
-    r.metadata, (SELECT json_group_array(json_array(fs.uuid, ft.uuid, fk.name, p.uuid))
+SELECT r.uuid, r.source_id, r.is_fact, s.uuid AS source, t.uuid AS target, k.name AS type, r.unstated, r.description,
+    r.weight, r.metadata, (SELECT json_group_array(json_array(fs.uuid, ft.uuid, fk.name, p.uuid, json(u.statements)))
         FROM support u JOIN passage p ON p.id = u.passage JOIN edge f ON f.id = u.edge
         JOIN entity fs ON fs.id = f.source JOIN entity ft ON ft.id = f.target JOIN relation_type fk ON fk.id = f.type
         WHERE u.relation = r.id) AS support
@@ -82,7 +109,28 @@ class DatasetReads:
         return [_passage(row) for row in self.connection.read(_PASSAGES, (json.dumps(document_ids),))]
 
     def mention_rows(self, document_ids: Sequence[str]) -> list[NewMention]:
-        return [NewMention(*row) for row in self.connection.read(_MENTIONS, (json.dumps(document_ids),))]
+        return [
+            NewMention(entity, passage, surface, start, end, tuple(json.loads(statements)))
+            for entity, passage, surface, start, end, statements in self.connection.read(
+                _MENTIONS, (json.dumps(document_ids),)
+            )
+        ]
+
+    def topic_rows(self, document_ids: Sequence[str]) -> list[NewTopic]:
+        return [
+            NewTopic(topic, source_id, key, title, bool(derived), tuple(json.loads(passages)))
+            for topic, source_id, key, title, derived, passages in self.connection.read(
+                _TOPICS, (json.dumps(document_ids),)
+            )
+        ]
+
+    def complement_rows(self, document_ids: Sequence[str]) -> list[NewComplement]:
+        return [
+            NewComplement(fact, subject, predicate, text, passage, tuple(json.loads(statements)))
+            for fact, subject, predicate, text, passage, statements in self.connection.read(
+                _COMPLEMENTS, (json.dumps(document_ids),)
+            )
+        ]
 
     def relation_rows(self, ids: Sequence[str]) -> list[NewRelation]:
         return [_relation(row) for row in self.connection.read(_RELATIONS, (json.dumps(ids),))]
@@ -118,6 +166,7 @@ def _passage(row: Row) -> NewPassage:
         start=row["start"],
         end=row["end"],
         metadata=read_json(row["metadata"]),
+        statements=read_statements(json.loads(row["statements"])),
     )
 
 
@@ -129,5 +178,6 @@ def _relation(row: Row) -> NewRelation:
         "description": row["description"],
         "weight": row["weight"],
         "metadata": read_json(row["metadata"]),
+        "is_fact": bool(row["is_fact"]),
     }
     return stored_relation(fields, (row["source"], row["target"], row["type"]), json.loads(row["support"]))

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from backend.errors import Unavailable
 from backend.stores.sqlite.driver import Connection
+from backend.stores.sqlite.schema import PASSAGE_WORDS
 from backend.stores.sqlite.visibility import Visibility
 from backend.stores.validity import BEGINNING, FOREVER, validity
 
@@ -48,6 +49,15 @@ def touch_edges(connection: Connection, edge_ids: Sequence[str]) -> None:
     connection.run(
         "INSERT OR IGNORE INTO touched_edge SELECT id FROM edge WHERE uuid IN (SELECT value FROM json_each(?))",
         (json.dumps(edge_ids),),
+    )
+
+
+def index_passages(connection: Connection, first: int) -> int:
+    """Puts the passages from the key `first` on into the full-text index; how many these are."""
+    return connection.run(
+        f"""INSERT INTO passage_words (rowid, words) SELECT p.id, {PASSAGE_WORDS} FROM passage p
+            CROSS JOIN version v ON v.id = p.version WHERE p.id >= ?""",
+        (first,),
     )
 
 
@@ -103,7 +113,12 @@ _COUNT_VERSIONS = (
         CROSS JOIN mention m ON m.passage = p.id GROUP BY m.entity, v.id""",
     """UPDATE version SET passages = (SELECT count(*) FROM passage p WHERE p.version = version.id),
             mentions = (SELECT count(*) FROM passage p CROSS JOIN mention m ON m.passage = p.id
-                WHERE p.version = version.id)
+                WHERE p.version = version.id),
+            statements = (SELECT coalesce(sum(CASE WHEN json_extract(p.statements, '$[0][2]') IS NOT NULL
+                    THEN json_array_length(p.statements) ELSE (
+                        SELECT count(DISTINCT j.value) FROM mention m CROSS JOIN json_each(m.statements) j
+                        WHERE m.passage = p.id
+                    ) END), 0) FROM passage p WHERE p.version = version.id)
         WHERE id IN (SELECT id FROM touched_version)""",
 )
 
@@ -163,8 +178,14 @@ _NAMES = (
     "INSERT INTO collection SELECT DISTINCT collection FROM version",
     "DELETE FROM metadata_key",
     "INSERT INTO metadata_key SELECT DISTINCT key FROM version_value",
-    """DELETE FROM vector_collection
-        WHERE NOT EXISTS (SELECT 1 FROM entity e WHERE e.vectors = vector_collection.id)""",
+    """DELETE FROM vector_collection WHERE NOT EXISTS (SELECT 1 FROM entity e WHERE e.vectors = vector_collection.id)
+        AND NOT EXISTS (SELECT 1 FROM passage p WHERE p.vectors = vector_collection.id)
+        AND NOT EXISTS (SELECT 1 FROM passage p WHERE p.statement_vectors = vector_collection.id)
+        AND NOT EXISTS (SELECT 1 FROM topic t WHERE t.vectors = vector_collection.id)""",
+    """INSERT OR REPLACE INTO meta SELECT 'without_chunk', count(*) FROM passage WHERE vectors IS NULL
+        UNION ALL SELECT 'without_statement', count(*) FROM passage WHERE statement_vectors IS NULL
+        UNION ALL SELECT 'without_topic', count(*) FROM topic WHERE vectors IS NULL
+        UNION ALL SELECT 'passages', count(*) FROM passage UNION ALL SELECT 'topics', count(*) FROM topic""",
 )
 
 
@@ -294,6 +315,11 @@ def _remove_documents(connection: Connection, documents: Sequence[int]) -> None:
         f"INSERT OR IGNORE INTO touched_entity SELECT entity FROM appearance WHERE version {versions}", listed
     )
     for statement in (
+        f"""INSERT INTO passage_words (passage_words, rowid, words) SELECT 'delete', p.id, {PASSAGE_WORDS}
+            FROM passage p JOIN version v ON v.id = p.version WHERE p.version {versions}""",
+        f"DELETE FROM topic_passage WHERE passage {passages}",
+        f"DELETE FROM topic WHERE version {versions}",
+        f"DELETE FROM complement WHERE passage {passages}",
         f"DELETE FROM support WHERE version {versions}",
         f"DELETE FROM appearance WHERE version {versions}",
         f"DELETE FROM mention WHERE passage {passages}",
@@ -318,6 +344,7 @@ def _remove_entities(connection: Connection, chosen: str) -> None:
         f"DELETE FROM entity_words WHERE rowid IN ({chosen})",
         f"DELETE FROM entity_key WHERE entity IN ({chosen})",
         f"DELETE FROM mention WHERE entity IN ({chosen})",
+        f"DELETE FROM complement WHERE entity IN ({chosen})",
         f"DELETE FROM appearance WHERE entity IN ({chosen})",
         f"DELETE FROM entity WHERE id IN ({chosen})",
     ):

@@ -161,14 +161,15 @@ def unknown_names_query(names: Mapping[str, Sequence[str]]) -> tuple[str, dict[s
 
 def _expressions(words: Sequence[Word], labels: Sequence[str]) -> list[str]:
     """Full-text expressions: all the words together first, then each of them."""
-    terms = [_term(word, is_last=word == words[-1]) for word in asked_words(words)]
+    terms = [full_text_term(word, is_last=word == words[-1]) for word in asked_words(words)]
     combined = [" AND ".join(terms), *terms] if len(terms) > 1 else terms
     among = " OR ".join(f'"{label_token(label)}"' for label in labels)
     suffix = f" AND label : ({among})" if labels else ""
     return [f"names : ({expression}){suffix}" for expression in combined]
 
 
-def _term(word: Word, *, is_last: bool) -> str:
+def full_text_term(word: Word, *, is_last: bool) -> str:
+    """A word as the full-text index is asked for it; the last one may be the beginning of one."""
     # Words hold no quotes except where a name is all symbols, and a quote in quotes is doubled.
     quoted = " ".join(word.tokens).replace('"', '""')
     return f'"{quoted}" *' if is_last and not word.unspaced else f'"{quoted}"'

@@ -20,6 +20,7 @@ from backend.stores.readiness import FullText, data_version, index_states
 from backend.stores.sqlite.driver import Connection, Row
 from backend.stores.sqlite.entities import unknown_names_query
 from backend.stores.sqlite.rows import (
+    ALL_SPANS,
     DOCUMENT_COLUMNS,
     PASSAGE_COLUMNS,
     PASSAGE_TABLES,
@@ -29,8 +30,6 @@ from backend.stores.sqlite.rows import (
 )
 from backend.stores.sqlite.schema import FULL_TEXT
 from backend.stores.sqlite.visibility import Visibility
-
-_ALL_SPANS = """(SELECT json_group_array(json_array(m."start", m."end")) FROM mention m WHERE m.passage = p.id)"""
 
 
 class LibraryReads:
@@ -57,13 +56,20 @@ class LibraryReads:
     def _catalog(self, row: Row) -> Catalog:
         collections = tuple(VectorCollection(*fields) for fields in json.loads(row["vector_collections"] or "[]"))
         labels = {name: (entities, without) for name, entities, without in json.loads(row["labels"])}
+        definitions = dict(json.loads(row["full_text"]))
         return Catalog(
             data_version=data_version(row["commits"]),
             labels=tuple(sorted(labels)),
             relation_types=tuple(sorted(json.loads(row["relation_types"]))),
             collections=tuple(sorted(json.loads(row["collections"]))),
             metadata_keys=tuple(sorted(json.loads(row["metadata_keys"]))),
-            indexes=index_states(labels, _full_text(row["full_text"]), building=self.building),
+            indexes=index_states(
+                labels,
+                _full_text("entity_words", definitions),
+                passages=_full_text("passage_words", definitions),
+                kinds={kind: tuple(sizes) for kind, *sizes in json.loads(row["kinds"])},
+                building=self.building,
+            ),
             vector_collections=collections,
         )
 
@@ -82,7 +88,7 @@ class LibraryReads:
 
     def passage(self, passage_id: str) -> Passage | None:
         rows = self.connection.read(
-            f"SELECT {PASSAGE_COLUMNS}, {_ALL_SPANS} AS spans FROM {PASSAGE_TABLES} WHERE p.uuid = ?", (passage_id,)
+            f"SELECT {PASSAGE_COLUMNS}, {ALL_SPANS} AS spans FROM {PASSAGE_TABLES} WHERE p.uuid = ?", (passage_id,)
         )
         return result_passage(rows[0], rows[0]["spans"]) if rows else None
 
@@ -91,7 +97,7 @@ class LibraryReads:
         asked = visible.current("v") if version is None else "v.number = :version"
         rows = self.connection.read(
             f"""SELECT {DOCUMENT_COLUMNS}, p.uuid AS passage_uuid, p.source_id AS passage_source, p.text, p.position,
-                    p.heading, p."start" AS passage_start, p."end" AS passage_end, {_ALL_SPANS} AS spans
+                    p.heading, p."start" AS passage_start, p."end" AS passage_end, {ALL_SPANS} AS spans
                 FROM document d JOIN dataset ds ON ds.id = d.dataset JOIN version v ON v.document = d.id
                 LEFT JOIN passage p ON p.version = v.id
                 WHERE d.uuid = :id AND {asked} ORDER BY {READING_ORDER}""",
@@ -122,20 +128,29 @@ class LibraryReads:
         rows = self.connection.read(
             f"""WITH versions AS (
                     SELECT d.dataset, count(DISTINCT v.document) AS documents, sum(v.passages) AS passages,
-                        sum(v.mentions) AS mentions
+                        sum(v.mentions) AS mentions, sum(v.statements) AS statements,
+                        sum((SELECT count(*) FROM topic t WHERE t.version = v.id)) AS topics
                     FROM version v JOIN document d ON d.id = v.document WHERE {visible.current("v")} GROUP BY d.dataset
                 ), entities AS (SELECT dataset, count(*) AS entities FROM entity WHERE retired = 0 GROUP BY dataset),
                 relations AS (
-                    SELECT r.dataset, count(*) AS relations FROM relation r
-                    WHERE r.unstated OR EXISTS (
+                    SELECT r.dataset, sum(NOT r.is_fact) AS relations, count(DISTINCT r.edge) AS edges,
+                        count(DISTINCT CASE WHEN r.is_fact THEN r.edge END) AS given
+                    FROM relation r WHERE r.unstated OR EXISTS (
                         SELECT 1 FROM support s CROSS JOIN version v ON v.id = s.version
                         WHERE s.relation = r.id AND {visible.current("v")}
                     ) GROUP BY r.dataset
+                ), complements AS (
+                    SELECT k.dataset, count(DISTINCT k.fact) AS complements FROM complement k
+                    CROSS JOIN passage p ON p.id = k.passage CROSS JOIN version v ON v.id = p.version
+                    WHERE {visible.current("v")} GROUP BY k.dataset
                 )
                 SELECT ds.name, coalesce(documents, 0) AS documents, coalesce(passages, 0) AS passages,
                     coalesce(entities, 0) AS entities, coalesce(mentions, 0) AS mentions,
-                    coalesce(relations, 0) AS relations
+                    coalesce(relations, 0) AS relations, coalesce(topics, 0) AS topics,
+                    coalesce(statements, 0) AS statements, coalesce(complements, 0) + coalesce(CASE
+                        WHEN coalesce(given, 0) + coalesce(complements, 0) > 0 THEN given ELSE edges END, 0) AS facts
                 FROM dataset ds LEFT JOIN versions ON versions.dataset = ds.id
+                LEFT JOIN complements ON complements.dataset = ds.id
                 LEFT JOIN entities ON entities.dataset = ds.id LEFT JOIN relations ON relations.dataset = ds.id
                 ORDER BY ds.name""",
             visible.parameters,
@@ -152,13 +167,12 @@ class LibraryReads:
         return tuple(CollectionCounts(**dict(row)) for row in rows)
 
 
-def _full_text(definition: str | None) -> FullText:
-    if definition is None:
+def _full_text(name: str, definitions: Mapping[str, str]) -> FullText:
+    if name not in definitions:
         return FullText(IndexState.MISSING)
-    is_ours = definition == FULL_TEXT
-    return (
-        FullText(IndexState.ONLINE) if is_ours else FullText(IndexState.OTHER_DEFINITION, detail=f"it is {definition}")
-    )
+    if definitions[name] != FULL_TEXT[name]:
+        return FullText(IndexState.OTHER_DEFINITION, detail=f"it is {definitions[name]}")
+    return FullText(IndexState.ONLINE)
 
 
 # Labels come with the number of their entities, and of those without a vector; one statement reads all names.
@@ -168,7 +182,14 @@ SELECT (SELECT value FROM meta WHERE key = 'commits') AS commits,
     (SELECT json_group_array(name) FROM relation_type) AS relation_types,
     (SELECT json_group_array(name) FROM collection) AS collections,
     (SELECT json_group_array(name) FROM metadata_key) AS metadata_keys,
-    (SELECT sql FROM sqlite_master WHERE name = 'entity_words') AS full_text,
+    (SELECT json_group_array(json_array(name, sql)) FROM sqlite_master
+        WHERE name IN ('entity_words', 'passage_words')) AS full_text,
+    (SELECT json_group_array(json_array(kind, size, without)) FROM (
+        SELECT t.kind, (SELECT value FROM meta WHERE key = t.of) AS size,
+            (SELECT value FROM meta WHERE key = 'without_' || t.kind) AS without
+        FROM (SELECT 'chunk' AS kind, 'passages' AS of UNION ALL SELECT 'topic', 'topics'
+            UNION ALL SELECT 'statement', 'passages') t
+    )) AS kinds,
     (SELECT json_group_array(json_array(name, kind, job, count, encoder)) FROM (
         SELECT * FROM vector_collection ORDER BY id
     )) AS vector_collections"""

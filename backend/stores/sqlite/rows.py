@@ -24,6 +24,9 @@ ENTITY_COLUMNS = """e.uuid, e.source_id, ds.name AS dataset, e.name, l.name AS l
     e.metadata"""
 ENTITY_TABLES = "entity e JOIN label l ON l.id = e.label JOIN dataset ds ON ds.id = e.dataset"
 
+# Every mention in a passage `p`.
+ALL_SPANS = """(SELECT json_group_array(json_array(m."start", m."end")) FROM mention m WHERE m.passage = p.id)"""
+
 # Evidence in its last order: document title by code point (SQLite's default), position, id.
 READING_ORDER = "v.title, p.position, p.uuid"
 

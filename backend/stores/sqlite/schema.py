@@ -5,7 +5,7 @@ a version is current from `valid_from` until `valid_to` (microseconds since 1970
 keeps right. The tables below `derived` are computed from those above them in the commit that changes these.
 """
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -36,7 +36,8 @@ CREATE TABLE version (
     id INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER NOT NULL, key TEXT NOT NULL,
     content TEXT NOT NULL, title TEXT NOT NULL, collection TEXT NOT NULL, date TEXT, author TEXT, url TEXT,
     declared_from TEXT, metadata TEXT NOT NULL, valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL,
-    passages INTEGER NOT NULL DEFAULT 0, mentions INTEGER NOT NULL DEFAULT 0
+    words TEXT NOT NULL, -- of the title
+    passages INTEGER NOT NULL DEFAULT 0, mentions INTEGER NOT NULL DEFAULT 0, statements INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX version_document ON version (document);
 CREATE INDEX version_key ON version (key);
@@ -50,10 +51,26 @@ CREATE INDEX version_value_version ON version_value (version, key, kind);
 CREATE TABLE passage (
     id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, source_id TEXT NOT NULL,
     position INTEGER NOT NULL, "start" INTEGER, "end" INTEGER, heading TEXT, text TEXT NOT NULL,
-    metadata TEXT NOT NULL, words TEXT NOT NULL
+    metadata TEXT NOT NULL, words TEXT NOT NULL, heading_words TEXT NOT NULL,
+    -- Its statements, or the sentences that are statements where an entity is mentioned: see `backend.stores.rows`.
+    statements TEXT NOT NULL, vectors INTEGER, statement_vectors INTEGER
 );
 CREATE INDEX passage_version ON passage (version, position);
 CREATE INDEX passage_source ON passage (source_id);
+CREATE INDEX passage_vectors ON passage (vectors);
+CREATE INDEX passage_statement_vectors ON passage (statement_vectors);
+
+-- A theme within one document version.
+CREATE TABLE topic (
+    id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, source_id TEXT NOT NULL,
+    title TEXT NOT NULL, derived INTEGER NOT NULL, vectors INTEGER
+);
+CREATE INDEX topic_version ON topic (version);
+CREATE INDEX topic_vectors ON topic (vectors);
+CREATE TABLE topic_passage (
+    topic INTEGER NOT NULL, passage INTEGER NOT NULL, PRIMARY KEY (topic, passage)
+) WITHOUT ROWID;
+CREATE INDEX topic_passage_passage ON topic_passage (passage, topic);
 
 CREATE TABLE entity (
     id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, dataset INTEGER NOT NULL, source_id TEXT NOT NULL,
@@ -67,7 +84,9 @@ CREATE INDEX entity_vectors ON entity (vectors);
 
 CREATE TABLE mention (
     entity INTEGER NOT NULL, passage INTEGER NOT NULL, number INTEGER NOT NULL,
-    "start" INTEGER, "end" INTEGER, surface TEXT, PRIMARY KEY (entity, passage, number)
+    "start" INTEGER, "end" INTEGER, surface TEXT,
+    statements TEXT NOT NULL, -- the places of the passage's statements that the mention is in
+    PRIMARY KEY (entity, passage, number)
 ) WITHOUT ROWID;
 CREATE INDEX mention_passage ON mention (passage, entity);
 
@@ -84,16 +103,28 @@ CREATE INDEX edge_target ON edge (target);
 
 CREATE TABLE relation (
     id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, dataset INTEGER NOT NULL, source_id TEXT NOT NULL,
-    edge INTEGER NOT NULL, unstated INTEGER NOT NULL, description TEXT, weight REAL, metadata TEXT NOT NULL
+    edge INTEGER NOT NULL, unstated INTEGER NOT NULL, description TEXT, weight REAL, metadata TEXT NOT NULL,
+    is_fact INTEGER NOT NULL -- of the bundle's facts, not of its relations
 );
 CREATE INDEX relation_edge ON relation (edge);
 
 CREATE TABLE support (
     edge INTEGER NOT NULL, relation INTEGER NOT NULL, passage INTEGER NOT NULL,
-    version INTEGER NOT NULL, document INTEGER NOT NULL, PRIMARY KEY (edge, relation, passage)
+    version INTEGER NOT NULL, document INTEGER NOT NULL,
+    statements TEXT, -- their places where a bundle names them
+    PRIMARY KEY (edge, relation, passage)
 ) WITHOUT ROWID;
 CREATE INDEX support_version ON support (version);
 CREATE INDEX support_relation ON support (relation);
+CREATE INDEX support_passage ON support (passage, edge);
+
+-- A fact whose object is a plain text, in one passage.
+CREATE TABLE complement (
+    fact TEXT NOT NULL, dataset INTEGER NOT NULL, entity INTEGER NOT NULL, predicate TEXT NOT NULL, text TEXT NOT NULL,
+    passage INTEGER NOT NULL, statements TEXT NOT NULL, PRIMARY KEY (fact, passage)
+) WITHOUT ROWID;
+CREATE INDEX complement_passage ON complement (passage);
+CREATE INDEX complement_entity ON complement (entity);
 
 -- derived: in which versions an entity is mentioned
 CREATE TABLE appearance (
@@ -120,6 +151,14 @@ CREATE TABLE entity_key (key BLOB NOT NULL, entity INTEGER NOT NULL, PRIMARY KEY
 CREATE INDEX entity_key_entity ON entity_key (entity);
 """
 
-# derived: the words of names and aliases. `ascii` takes every other character as part of a word, so that the words
-# are those of `backend.words` and not those of a tokenizer with an opinion of its own.
-FULL_TEXT = "CREATE VIRTUAL TABLE entity_words USING fts5 (label, names, tokenize = 'ascii', prefix = '1 2 3')"
+# derived: the words of names and aliases, and those of passages with their headings and titles. `ascii` takes every
+# other character as part of a word, so that the words are those of `backend.words` and not those of a tokenizer with an
+# opinion of its own. The words of passages are not kept a second time.
+FULL_TEXT = {
+    "entity_words": (
+        "CREATE VIRTUAL TABLE entity_words USING fts5 (label, names, tokenize = 'ascii', prefix = '1 2 3')"
+    ),
+    "passage_words": "CREATE VIRTUAL TABLE passage_words USING fts5 (words, tokenize = 'ascii', content = '')",
+}
+# What of a passage `p` and its version `v` is in `passage_words`.
+PASSAGE_WORDS = "v.words || p.heading_words || p.words"

@@ -19,6 +19,7 @@ from backend.stores.sqlite.edges import EdgeReads
 from backend.stores.sqlite.entities import EntityReads
 from backend.stores.sqlite.jobs import SqliteJobs
 from backend.stores.sqlite.library import LibraryReads
+from backend.stores.sqlite.passages import PassageReads
 from backend.stores.sqlite.schema import FULL_TEXT, SCHEMA_VERSION, TABLES
 from backend.stores.sqlite.writer import SqliteWriter
 from backend.stores.validity import BEGINNING
@@ -30,7 +31,7 @@ T = TypeVar("T")
 _WRITER_CACHE_KIB = 1_048_576
 
 
-class SqliteView(EntityReads, EdgeReads, LibraryReads, DatasetReads):
+class SqliteView(EntityReads, PassageReads, EdgeReads, LibraryReads, DatasetReads):
     """A GraphView inside one read transaction."""
 
     def __init__(self, connection: Connection, building: Callable[[], Progress | None]) -> None:
@@ -133,4 +134,4 @@ def _create(connection: Connection) -> None:
 
 def _statements() -> list[str]:
     uncommented = "\n".join(line.partition("--")[0] for line in TABLES.splitlines())
-    return [statement for part in uncommented.split(";") if (statement := part.strip())] + [FULL_TEXT]
+    return [statement for part in uncommented.split(";") if (statement := part.strip())] + [*FULL_TEXT.values()]

@@ -3,22 +3,56 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from backend.identity import edge_id
+from backend.identity import edge_id, statement_id
 from backend.models import Entity, LoadReport, VectorCollection
 from backend.scope import document_values
+from backend.stores.encoded import CHUNK, ENTITY, STATEMENT, TOPIC, VectorText, entity_text, passage_text, topic_text
 from backend.stores.fulltext import name_text, names_of, whole_forms
 from backend.stores.jobs import now, report_text
-from backend.stores.rows import CurrentVersion, NewMention, NewPassage, NewRelation, NewVersion
+from backend.stores.rows import (
+    CurrentVersion,
+    NewComplement,
+    NewMention,
+    NewPassage,
+    NewRelation,
+    NewStatement,
+    NewTopic,
+    NewVersion,
+    read_statements,
+)
 from backend.stores.sqlite import derived
-from backend.stores.sqlite.driver import Connection
+from backend.stores.sqlite.driver import Connection, Row
 from backend.stores.sqlite.entities import label_token, name_key
 from backend.stores.sqlite.rows import ENTITY_COLUMNS, ENTITY_TABLES, as_json, result_entity
 from backend.stores.sqlite.schema import FULL_TEXT
 from backend.stores.validity import BEGINNING, ENDLESS
 from backend.words import token_text
+
+_PAGE = 2_000
+# Where it is written in which collection the vectors of a kind are.
+_PLACES = {
+    ENTITY: ("entity", "vectors"),
+    CHUNK: ("passage", "vectors"),
+    TOPIC: ("topic", "vectors"),
+    STATEMENT: ("passage", "statement_vectors"),
+}
+# Of each kind: id, what the texts are made of, and the tables; `o` is the row that says where the vectors are. Of a
+# sentence without a mention there is a vector too, since a later load may mention something there.
+_TEXTS = {
+    ENTITY: "o.uuid, l.name AS label, o.name, o.description FROM entity o JOIN label l ON l.id = o.label",
+    CHUNK: """o.uuid, v.collection AS label, nullif(v.title, d.source_id) AS title, o.heading, o.text
+        FROM passage o JOIN version v ON v.id = o.version JOIN document d ON d.id = v.document""",
+    TOPIC: """o.uuid, v.collection AS label, o.title, (
+            SELECT json_group_array(json_array(p.text, json(p.statements))) FROM (
+                SELECT p.* FROM topic_passage tp JOIN passage p ON p.id = tp.passage WHERE tp.topic = o.id
+                ORDER BY p.position, p.uuid LIMIT 8
+            ) p
+        ) AS passages FROM topic o JOIN version v ON v.id = o.version""",
+    STATEMENT: "o.uuid, '' AS label, o.text, o.statements FROM passage o",
+}
 
 
 class SqliteWriter:
@@ -35,7 +69,8 @@ class SqliteWriter:
         # Numbers of this job are higher than all before, which tells its own rows from those of earlier loads.
         self._first_mention = (connection.value("SELECT value FROM meta WHERE key = 'mentions'") or 0) + 1
         self._next_mention = self._first_mention
-        self._rebuilt = self._make_names()
+        self._rebuilt = self._make_full_text()
+        self._first_passage = (connection.value("SELECT max(id) FROM passage") or 0) + 1
 
     # --- what is committed -------------------------------------------------------------------------------------------
 
@@ -56,7 +91,9 @@ class SqliteWriter:
             (dataset,),
         )
         return {
-            row["source_id"]: CurrentVersion(row["uuid"], row["number"], row["content"], row["key"], bool(row["ended"]))
+            row["source_id"]: CurrentVersion(
+                row["uuid"], row["number"], row["content"], row["key"], row["title"], bool(row["ended"])
+            )
             for row in rows
         }
 
@@ -83,16 +120,30 @@ class SqliteWriter:
         )
         return {row["source_id"]: (row["uuid"], row["text"], row["document"]) for row in rows}
 
-    def vector_texts(self, kind: str, *, missing_only: bool) -> Iterator[tuple[str, str, str]]:
-        assert kind == "entity"
-        where = "WHERE e.vectors IS NULL" if missing_only else ""
+    def passage_texts(self, passage_ids: Sequence[str]) -> dict[str, tuple[str, tuple[NewStatement, ...]]]:
         rows = self._connection.read(
-            f"""SELECT e.uuid, l.name AS label, e.name, e.description FROM entity e JOIN label l ON l.id = e.label
-                {where} ORDER BY e.uuid"""
+            "SELECT uuid, text, statements FROM passage WHERE uuid IN (SELECT value FROM json_each(?))",
+            (json.dumps(passage_ids),),
         )
-        for row in rows:
-            text = f"{row['name']}: {row['description']}" if row["description"] else row["name"]
-            yield row["uuid"], row["label"], text
+        return {row["uuid"]: (row["text"], read_statements(json.loads(row["statements"]))) for row in rows}
+
+    def entity_names(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        rows = self._connection.read(
+            "SELECT uuid, name, aliases FROM entity WHERE uuid IN (SELECT value FROM json_each(?))",
+            (json.dumps(entity_ids),),
+        )
+        return {row["uuid"]: (row["name"], *json.loads(row["aliases"])) for row in rows}
+
+    def vector_texts(self, kind: str, *, missing_only: bool) -> Iterator[VectorText]:
+        column = _PLACES[kind][1]
+        where = f"o.{column} IS NULL AND" if missing_only else ""
+        after = ""
+        while rows := self._connection.read(
+            f"SELECT {_TEXTS[kind]} WHERE {where} o.uuid > ? ORDER BY o.uuid LIMIT {_PAGE}", (after,)
+        ):
+            for row in rows:
+                yield from _vector_texts(kind, row)
+            after = rows[-1]["uuid"]
 
     # --- rows of a load ----------------------------------------------------------------------------------------------
 
@@ -136,8 +187,9 @@ class SqliteWriter:
 
     def put_passages(self, dataset: str, rows: Sequence[NewPassage]) -> None:
         self._connection.run_many(
-            """INSERT INTO passage (uuid, version, source_id, position, "start", "end", heading, text, metadata, words)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (uuid) DO NOTHING""",
+            """INSERT INTO passage (uuid, version, source_id, position, "start", "end", heading, text, metadata, words,
+                    heading_words, statements)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (uuid) DO NOTHING""",
             [
                 (
                     row.id,
@@ -150,9 +202,29 @@ class SqliteWriter:
                     row.text,
                     as_json(row.metadata),
                     token_text(row.text),
+                    token_text(row.heading or ""),
+                    as_json([statement.row() for statement in row.statements]),
                 )
                 for row in rows
             ],
+        )
+
+    def put_statements(self, rows: Sequence[tuple[str, NewStatement]]) -> None:
+        self._connection.run_many(
+            "UPDATE passage SET statements = json_insert(statements, '$[#]', json(?)) WHERE uuid = ?",
+            [(as_json(statement.row()), passage_id) for passage_id, statement in rows],
+        )
+
+    def put_topics(self, rows: Sequence[NewTopic]) -> None:
+        self._connection.run_many(
+            """INSERT INTO topic (uuid, version, source_id, title, derived) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (uuid) DO NOTHING""",
+            [(row.id, self._version(row.version_key), row.source_id, row.title, row.derived) for row in rows],
+        )
+        self._connection.run_many(
+            """INSERT OR IGNORE INTO topic_passage SELECT t.id, p.id FROM topic t, passage p
+                WHERE t.uuid = ? AND p.uuid = ?""",
+            [(row.id, passage_id) for row in rows for passage_id in row.passage_ids],
         )
 
     def put_mentions(self, rows: Sequence[NewMention]) -> None:
@@ -160,8 +232,8 @@ class SqliteWriter:
         first = self._next_mention
         self._next_mention += len(rows)
         self._connection.run_many(
-            """INSERT INTO mention (entity, passage, number, "start", "end", surface)
-                SELECT e.id, p.id, :number, :start, :end, :surface FROM entity e, passage p
+            """INSERT INTO mention (entity, passage, number, "start", "end", surface, statements)
+                SELECT e.id, p.id, :number, :start, :end, :surface, :statements FROM entity e, passage p
                 WHERE e.uuid = :entity AND p.uuid = :passage AND NOT EXISTS (
                     SELECT 1 FROM mention m WHERE m.entity = e.id AND m.passage = p.id AND m.number < :first
                     AND m."start" IS :start AND m."end" IS :end AND m.surface IS :surface
@@ -172,6 +244,7 @@ class SqliteWriter:
                     "start": row.start,
                     "end": row.end,
                     "surface": row.surface,
+                    "statements": as_json(row.statements),
                     "entity": row.entity_id,
                     "passage": row.passage_id,
                     "first": self._first_mention,
@@ -180,6 +253,25 @@ class SqliteWriter:
             ],
         )
         derived.touch_versions_of_passages(self._connection, [row.passage_id for row in rows])
+
+    def put_complements(self, dataset: str, rows: Sequence[NewComplement]) -> None:
+        self._connection.run_many(
+            """INSERT OR IGNORE INTO complement (fact, dataset, entity, predicate, text, passage, statements)
+                SELECT :fact, :dataset, e.id, :predicate, :text, p.id, :statements FROM entity e, passage p
+                WHERE e.uuid = :entity AND p.uuid = :passage""",
+            [
+                {
+                    "fact": row.id,
+                    "dataset": self._dataset(dataset),
+                    "predicate": row.predicate,
+                    "text": row.complement,
+                    "statements": as_json(row.statements),
+                    "entity": row.subject_id,
+                    "passage": row.passage_id,
+                }
+                for row in rows
+            ],
+        )
 
     def put_relations(self, dataset: str, rows: Sequence[NewRelation]) -> None:
         dataset_id = self._dataset(dataset)
@@ -195,8 +287,8 @@ class SqliteWriter:
             ],
         )
         self._connection.run_many(
-            """INSERT INTO relation (uuid, dataset, source_id, edge, unstated, description, weight, metadata)
-                VALUES (?, ?, ?, (SELECT id FROM edge WHERE uuid = ?), ?, ?, ?, ?)
+            """INSERT INTO relation (uuid, dataset, source_id, edge, unstated, description, weight, metadata, is_fact)
+                VALUES (?, ?, ?, (SELECT id FROM edge WHERE uuid = ?), ?, ?, ?, ?, ?)
                 ON CONFLICT (uuid) DO UPDATE SET edge = excluded.edge, unstated = excluded.unstated,
                     description = excluded.description, weight = excluded.weight, metadata = excluded.metadata""",
             [
@@ -209,16 +301,26 @@ class SqliteWriter:
                     row.description,
                     row.weight,
                     as_json(row.metadata),
+                    row.is_fact,
                 )
                 for edge, row in zip(edges, rows, strict=True)
             ],
         )
         self._connection.run_many(
-            """INSERT INTO support (edge, relation, passage, version, document)
-                SELECT x.id, r.id, p.id, v.id, v.document FROM relation r, edge x, passage p
+            """INSERT INTO support (edge, relation, passage, version, document, statements)
+                SELECT x.id, r.id, p.id, v.id, v.document, ? FROM relation r, edge x, passage p
                 JOIN version v ON v.id = p.version WHERE r.uuid = ? AND x.uuid = ? AND p.uuid = ?
                 ON CONFLICT DO NOTHING""",
-            [(relation, edge, passage_id) for relation, edge, one in support for passage_id in one.passage_ids],
+            [
+                (
+                    as_json(places) if (places := one.statements.get(passage_id)) is not None else None,
+                    relation,
+                    edge,
+                    passage_id,
+                )
+                for relation, edge, one in support
+                for passage_id in one.passage_ids
+            ],
         )
         derived.touch_edges(self._connection, [edge for _, edge, _ in support])
 
@@ -235,33 +337,34 @@ class SqliteWriter:
 
     # --- vectors -----------------------------------------------------------------------------------------------------
 
-    def place_vectors(self, collection: VectorCollection, ids: Sequence[str]) -> None:
+    def place_vectors(self, collection: VectorCollection, owners: Collection[str]) -> None:
         self._connection.run(
             """INSERT INTO vector_collection (name, kind, job, count, encoder) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT (name) DO UPDATE SET count = excluded.count""",
             (collection.name, collection.kind, collection.job_id, collection.count, collection.encoder),
         )
+        table, column = _PLACES[collection.kind]
         self._connection.run_many(
-            "UPDATE entity SET vectors = (SELECT id FROM vector_collection WHERE name = ?) WHERE uuid = ?",
-            [(collection.name, entity_id) for entity_id in ids],
+            f"UPDATE {table} SET {column} = (SELECT id FROM vector_collection WHERE name = ?) WHERE uuid = ?",
+            [(collection.name, owner) for owner in owners],
         )
 
-    def placed_vectors(self, collection: str) -> list[tuple[str, str]]:
-        """Id and label of everything whose vector is in a collection, in order of id."""
+    def placed_vectors(self, collection: VectorCollection) -> Iterator[VectorText]:
+        column = _PLACES[collection.kind][1]
         rows = self._connection.read(
-            """SELECT e.uuid, l.name FROM entity e JOIN label l ON l.id = e.label
-                WHERE e.vectors = (SELECT id FROM vector_collection WHERE name = ?) ORDER BY e.uuid""",
-            (collection,),
+            f"""SELECT {_TEXTS[collection.kind]}
+                WHERE o.{column} = (SELECT id FROM vector_collection WHERE name = ?) ORDER BY o.uuid""",
+            (collection.name,),
         )
-        return [(row["uuid"], row["name"]) for row in rows]
+        return (text for row in rows for text in _vector_texts(collection.kind, row))
 
-    def forget_vectors(self, collection: str, ids: Sequence[str] | None = None) -> None:
-        """Says that a collection, or the vectors of some ids in it, are not there any more."""
-        narrowed = "" if ids is None else "AND uuid IN (SELECT value FROM json_each(:ids))"
+    def forget_vectors(self, collection: VectorCollection, owners: Collection[str] | None = None) -> None:
+        table, column = _PLACES[collection.kind]
+        narrowed = "" if owners is None else "AND uuid IN (SELECT value FROM json_each(:owners))"
         self._connection.run(
-            f"""UPDATE entity SET vectors = NULL
-                WHERE vectors = (SELECT id FROM vector_collection WHERE name = :name) {narrowed}""",
-            {"name": collection, "ids": json.dumps(ids)},
+            f"""UPDATE {table} SET {column} = NULL
+                WHERE {column} = (SELECT id FROM vector_collection WHERE name = :name) {narrowed}""",
+            {"name": collection.name, "owners": json.dumps(None if owners is None else list(owners))},
         )
 
     # --- the end -----------------------------------------------------------------------------------------------------
@@ -269,6 +372,7 @@ class SqliteWriter:
     def commit(self, report: LoadReport | None) -> None:
         run = self._connection.run
         run("INSERT OR REPLACE INTO meta VALUES ('mentions', ?)", (self._next_mention,))
+        derived.index_passages(self._connection, self._first_passage)
         derived.finish(self._connection)
         run("UPDATE meta SET value = value + 1 WHERE key = 'commits'")
         run(
@@ -305,19 +409,25 @@ class SqliteWriter:
         )
         return {row["uuid"]: tuple(row)[1:] for row in rows}
 
-    def rebuild_names(self) -> list[str]:
+    def rebuild_full_text(self) -> list[str]:
         return self._rebuilt
 
-    def _make_names(self) -> list[str]:
-        """Makes the full-text index anew where it is lost or another: every job writes into it."""
-        if self._connection.value("SELECT sql FROM sqlite_master WHERE name = 'entity_words'") == FULL_TEXT:
-            return []
-        self._connection.run("DROP TABLE IF EXISTS entity_words")
-        self._connection.run(FULL_TEXT)
-        rows = self._connection.read(f"SELECT {ENTITY_COLUMNS} FROM {ENTITY_TABLES}")
-        for batch in _batched([result_entity(row) for row in rows], 2_000):
-            self._index_names(batch, indexed=())
-        return [f"{len(rows)} names put into the full-text index"]
+    def _make_full_text(self) -> list[str]:
+        """Makes the full-text indexes anew where they are lost or others: every job writes into them."""
+        there = {row["name"]: row["sql"] for row in self._connection.read("SELECT name, sql FROM sqlite_master")}
+        lost = [name for name, definition in FULL_TEXT.items() if there.get(name) != definition]
+        for name in lost:
+            self._connection.run(f"DROP TABLE IF EXISTS {name}")
+            self._connection.run(FULL_TEXT[name])
+        done = []
+        if "entity_words" in lost:
+            rows = self._connection.read(f"SELECT {ENTITY_COLUMNS} FROM {ENTITY_TABLES}")
+            for batch in _batched([result_entity(row) for row in rows], 2_000):
+                self._index_names(batch, indexed=())
+            done.append(f"{len(rows)} names put into the full-text index")
+        if "passage_words" in lost:
+            done.append(f"{derived.index_passages(self._connection, 0)} passages put into the full-text index")
+        return done
 
     def _index_names(self, rows: Sequence[Entity], *, indexed: Container[str]) -> None:
         found = self._connection.read(
@@ -342,10 +452,10 @@ class SqliteWriter:
         begins = BEGINNING if row.valid_from is None else row.valid_from
         self._connection.run(
             """INSERT INTO version (document, number, key, content, title, collection, date, author, url,
-                    declared_from, metadata, valid_from, valid_to)
-                VALUES (?, (SELECT count(*) + 1 FROM version WHERE document = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+                    declared_from, metadata, valid_from, valid_to, words)
+                SELECT ?1, (SELECT count(*) + 1 FROM version WHERE document = ?1),
+                    ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13""",
             (
-                document,
                 document,
                 row.version_key,
                 row.content,
@@ -358,6 +468,7 @@ class SqliteWriter:
                 as_json(row.metadata),
                 begins,
                 ENDLESS,
+                token_text(row.title or ""),
             ),
         )
         version = self._connection.value("SELECT last_insert_rowid()")
@@ -382,6 +493,20 @@ class SqliteWriter:
             self._versions[key] = self._connection.value("SELECT id FROM version WHERE key = ?", (key,))
             derived.touch_version(self._connection, self._versions[key])
         return self._versions[key]
+
+
+def _vector_texts(kind: str, row: Row) -> Iterator[VectorText]:
+    owner, label = row["uuid"], row["label"]
+    if kind == ENTITY:
+        yield VectorText(owner, owner, label, entity_text(row["name"], row["description"]))
+    elif kind == CHUNK:
+        yield VectorText(owner, owner, label, passage_text(row["title"], row["heading"], row["text"]))
+    elif kind == TOPIC:
+        passages = [(text, read_statements(rows)) for text, rows in json.loads(row["passages"])]
+        yield VectorText(owner, owner, label, topic_text(owner, row["title"], passages))
+    else:
+        for place, statement in enumerate(read_statements(json.loads(row["statements"]))):
+            yield VectorText(owner, statement_id(owner, place), label, statement.of(row["text"]))
 
 
 def _batched(rows: Sequence[Entity], size: int) -> Iterator[Sequence[Entity]]:

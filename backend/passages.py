@@ -1,0 +1,194 @@
+"""Passage search: by words and by meaning, visible passages only.
+
+A call costs at most six queries of the graph store and two reads of each collection of passage vectors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from backend.errors import IndexNotReady, Malformed
+from backend.models import (
+    MAX_LIMIT,
+    Catalog,
+    ChannelScore,
+    Cut,
+    IndexState,
+    Mode,
+    PassageHit,
+    PassageQuery,
+    PassageResult,
+)
+from backend.names import asked_names, refuse_unknown
+from backend.ranking import fuse
+from backend.scope import ResolvedScope, resolve
+from backend.stopwatch import Stopwatch
+from backend.stores.base import GraphView, PassageProposals
+from backend.stores.fulltext import asked_words
+from backend.stores.readiness import not_ready
+from backend.vectors.base import Encoder, Index, Vector
+from backend.words import words
+
+# As for entities: what the full-text index proposes, and what one read of the vectors returns.
+CANDIDATE_LIMIT = 1_000
+# Where the nearest of all passages are mostly hidden, this many visible ones are compared one by one.
+FEW = 2_000
+_NEEDED = {Mode.HYBRID: ("passages", "chunk"), Mode.LEXICAL: ("passages",), Mode.SEMANTIC: ("chunk",)}
+
+
+@dataclass(slots=True)
+class RankedPassages:
+    """One ranked list: visible passages, best first, with their scores, and what may have cut it."""
+
+    scores: dict[str, float] = field(default_factory=dict)
+    cut: Cut | None = None
+
+    def at(self, passage_id: str) -> ChannelScore | None:
+        """The place of a passage in the list."""
+        if passage_id not in self.scores:
+            return None
+        return ChannelScore(list(self.scores).index(passage_id) + 1, round(self.scores[passage_id], 6))
+
+
+def search_passages(
+    view: GraphView, query: PassageQuery, *, index: Callable[[], Index], encoder: Callable[[], Encoder]
+) -> PassageResult:
+    """The passages that answer the query, best first; index and encoder are asked for only where the mode needs them.
+
+    Raises Malformed, and IndexNotReady naming the index and the remedy.
+    """
+    watch = Stopwatch()
+    _check(query)
+    with watch.step("scope"):
+        scope = resolve(query.scope)
+        catalog, unknown = view.opening(asked_names(query.scope))
+        refuse_unknown(view, unknown)
+        for name in _NEEDED[query.mode]:
+            require_index(catalog, name, encoder)
+    channels: dict[str, RankedPassages] = {}
+    if query.mode is not Mode.SEMANTIC:
+        with watch.step("lexical"):
+            channels["lexical"] = by_words(view, query.text, scope)
+    if query.mode is not Mode.LEXICAL:
+        with watch.step("semantic"):
+            vector = encoder().encode([query.text])[0]
+            channels["semantic"] = by_meaning(view, vector, scope, catalog, index(), wanted=query.limit)
+    with watch.step("passages"):
+        hits = _hits(view, query, scope, channels)
+    cuts = tuple(channel.cut for channel in channels.values() if channel.cut is not None)
+    return PassageResult(query, hits, tuple(cut.bound for cut in cuts), cuts, watch.timings_ms)
+
+
+def _check(query: PassageQuery) -> None:
+    if not query.text.strip():
+        raise Malformed("The search text is blank.", hint="Give a few words, or a question.")
+    if not 1 <= query.limit <= MAX_LIMIT:
+        raise Malformed(f"limit {query.limit} is not between 1 and {MAX_LIMIT}.", hint="Choose a limit in that range.")
+
+
+def require_index(catalog: Catalog, name: str, encoder: Callable[[], Encoder]) -> None:
+    """Raises IndexNotReady unless the index without a label is online, and of this encoder."""
+    for status in catalog.indexes:
+        if not status.label and status.index == name and status.state is not IndexState.ONLINE:
+            raise not_ready("", name, status.state, percent=status.percent, detail=status.detail)
+    for collection in catalog.vector_collections:
+        if collection.kind == name and collection.encoder != encoder().name:
+            detail = f"made with {collection.encoder}, the encoder is {encoder().name}"
+            raise not_ready("", name, IndexState.OTHER_ENCODER, detail=detail)
+
+
+# --- the two channels ------------------------------------------------------------------------------------------------
+
+
+def by_words(view: GraphView, text: str, scope: ResolvedScope) -> RankedPassages:
+    """The passages that have words of the text, by the weight of those that they have, shorter ones first."""
+    asked = words(text)
+    proposals = view.propose_passages(asked, scope, CANDIDATE_LIMIT) if asked else PassageProposals({}, False)
+    weights = _weights(proposals, len(asked_words(asked)))
+    total = sum(weights) or 1.0
+    scored = [
+        (round(sum(weight for n, weight in enumerate(weights) if matched >> n & 1) / total, 6), length, passage_id)
+        for passage_id, (matched, length) in proposals.found.items()
+        if matched
+    ]
+    scored.sort(key=lambda one: (-one[0], one[1], one[2]))
+    cut = Cut("candidate", CANDIDATE_LIMIT) if proposals.overflowed else None
+    return RankedPassages({passage_id: score for score, _, passage_id in scored}, cut)
+
+
+def _weights(proposals: PassageProposals, count: int) -> list[float]:
+    """How much each word tells among the proposed passages, none of which is hidden: the rarer, the more.
+
+    The logarithm of how many times over they outnumber those that have the word: inverse document frequency (Spärck
+    Jones 1972), one added so that a word that all have still counts.
+    """
+    having = [sum(matched >> n & 1 for matched, _ in proposals.found.values()) for n in range(count)]
+    return [math.log(1 + len(proposals.found) / number) if number else 0.0 for number in having]
+
+
+def by_meaning(
+    view: GraphView, vector: Vector, scope: ResolvedScope, catalog: Catalog, index: Index, *, wanted: int
+) -> RankedPassages:
+    """The visible passages whose vectors are nearest, whatever their distance."""
+    names = [collection.name for collection in catalog.vector_collections if collection.kind == "chunk"]
+    limit = min(CANDIDATE_LIMIT, index.max_results)
+    nearest: dict[str, float] = {}
+    for name in names:
+        for neighbour in _nearest(index, name, vector, limit, scope.collections):
+            nearest[neighbour[0]] = neighbour[1]
+    ordered = sorted(nearest.items(), key=lambda item: (-item[1], item[0]))[:limit]
+    visible = view.visible_passages([passage_id for passage_id, _ in ordered], scope) if ordered else set()
+    ranked = RankedPassages({passage_id: score for passage_id, score in ordered if passage_id in visible})
+    if len(nearest) >= limit and len(ranked.scores) < wanted:
+        few = view.few_passages(FEW, scope)
+        if few is not None:
+            return RankedPassages(_compare(index, vector, few))
+        ranked.cut = Cut("semantic", limit)
+    return ranked
+
+
+def _nearest(
+    index: Index, collection: str, vector: Vector, limit: int, labels: Sequence[str]
+) -> list[tuple[str, float]]:
+    try:
+        return [(one.id, one.score) for one in index.nearest(collection, vector, limit=limit, labels=labels)]
+    except IndexNotReady as error:
+        detail = "its vectors are not in the vector store"
+        raise not_ready("", "chunk", IndexState.MISSING, detail=detail) from error
+
+
+def _compare(index: Index, vector: Vector, placed: Mapping[str, str | None]) -> dict[str, float]:
+    """The similarity of each passage, best first; `placed` says in which collection its vector is."""
+    scores: dict[str, float] = {}
+    for name in {name for name in placed.values() if name is not None}:
+        stored = index.read(name, [passage_id for passage_id, one in placed.items() if one == name])
+        scores.update({passage_id: round(float(vector @ row), 6) for passage_id, row in stored.items()})
+    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+
+
+# --- the result ------------------------------------------------------------------------------------------------------
+
+
+def _hits(
+    view: GraphView, query: PassageQuery, scope: ResolvedScope, channels: Mapping[str, RankedPassages]
+) -> tuple[PassageHit, ...]:
+    kept = {name: list(channel.scores)[: 2 * query.limit] for name, channel in channels.items()}
+    scores = fuse(kept) if len(channels) > 1 else next(iter(channels.values())).scores
+    # Each list has an order of its own for what is alike; of fused ties the one that the first list has is first.
+    place = {passage_id: n for n, passage_id in enumerate(dict.fromkeys(one for ids in kept.values() for one in ids))}
+    ranked = sorted(scores.items(), key=lambda item: (-item[1], place[item[0]]))[: query.limit]
+    passages = view.passages([passage_id for passage_id, _ in ranked], scope) if ranked else {}
+    hits = [
+        PassageHit(passages[passage_id], round(score, 6), _channels(passage_id, kept, channels))
+        for passage_id, score in ranked
+    ]
+    return tuple(hits)
+
+
+def _channels(
+    passage_id: str, kept: Mapping[str, Sequence[str]], channels: Mapping[str, RankedPassages]
+) -> dict[str, ChannelScore]:
+    found = {name: channels[name].at(passage_id) for name, ids in kept.items() if passage_id in ids}
+    return {name: at for name, at in found.items() if at is not None}
