@@ -175,10 +175,11 @@ def _hits(
     view: GraphView, query: PassageQuery, scope: ResolvedScope, channels: Mapping[str, RankedPassages]
 ) -> tuple[PassageHit, ...]:
     kept = {name: list(channel.scores)[: 2 * query.limit] for name, channel in channels.items()}
-    scores = fuse(kept) if len(channels) > 1 else next(iter(channels.values())).scores
     # Each list has an order of its own for what is alike; of fused ties the one that the first list has is first.
-    place = {passage_id: n for n, passage_id in enumerate(dict.fromkeys(one for ids in kept.values() for one in ids))}
-    ranked = sorted(scores.items(), key=lambda item: (-item[1], place[item[0]]))[: query.limit]
+    order = list(dict.fromkeys(passage_id for ids in kept.values() for passage_id in ids))
+    scores = fuse(kept) if len(channels) > 1 else next(iter(channels.values())).scores
+    ranked = [(passage_id, scores[passage_id]) for passage_id in sorted(order, key=lambda one: -scores[one])]
+    ranked = ranked[: query.limit]
     passages = view.passages([passage_id for passage_id, _ in ranked], scope) if ranked else {}
     hits = [
         PassageHit(passages[passage_id], round(score, 6), _channels(passage_id, kept, channels))

@@ -49,8 +49,9 @@ from backend.models import (
     WalkQuery,
     WalkResult,
 )
+from backend.sentences import sentence_spans
 from backend.vectors.base import Encoder
-from backend.words import fold, words
+from backend.words import fold, token_text, words
 
 Row = dict[str, Any]
 ALWAYS, NEVER = -math.inf, math.inf
@@ -98,6 +99,7 @@ class StoredPassage:
     position: int
     mentions: set[Mention] = field(default_factory=set)
     relations: set[str] = field(default_factory=set)  # those that it supports
+    sentences: dict[Mention, set[int]] = field(default_factory=dict)  # where a mention is, as it was found when loaded
 
 
 @dataclass
@@ -186,6 +188,7 @@ class Truth:
                 earlier |= {passage.row["id"]: passage for passage in latest.passages}
         for passage in earlier.values():
             passage.mentions |= _mentions(load.dataset, mentions, passage.row)
+            self._find_sentences(passage)
         for key, row in relations:
             passages = [p for p in row.get("passage_ids", ()) if p in own or p in earlier]
             for name in passages:
@@ -217,6 +220,7 @@ class Truth:
         passages = self._passages(load, stored, number)
         for passage in passages:
             passage.mentions = _mentions(load.dataset, mentions, passage.row)
+            self._find_sentences(passage)
             passage.relations = {
                 key for key, relation in relations if passage.row["id"] in relation.get("passage_ids", ())
             }
@@ -242,6 +246,13 @@ class Truth:
         ends = [version.ended + 1 for version in stored.versions if version.ended != NEVER]
         stored.versions.append(Version(number, fields, content, max([valid_from, *ends]), passages))
         return document_id
+
+    def _find_sentences(self, passage: StoredPassage) -> None:
+        for mention in passage.mentions:
+            entity = self.entities[mention.entity]
+            names = [*([mention.surface] if mention.surface else []), entity.name, *entity.aliases]
+            found = statement_places(passage.row["text"], mention.span, names)
+            passage.sentences.setdefault(mention, found)
 
     # "What is absent from the new load stays; `--replace` retires it."
     def _retire(self, load: Load, relations: set[str], written: set[str], moment: float) -> None:
@@ -350,6 +361,15 @@ def _mentions(dataset: str, rows: list[Row], passage: Row) -> set[Mention]:
             same: Any = (entity, (start, end) if placed else None, row.get("surface"))
             mentions.add(Mention(*same, occurrence=sum((m.entity, m.span, m.surface) == same for m in mentions)))
     return mentions
+
+
+def statement_places(text: str, span: Span | None, names: list[str]) -> set[int]:
+    """The sentences in which a mention is: by its offsets, else by name, surface or alias in the text."""
+    sentences = sentence_spans(text)
+    if span is not None:
+        return {n for n, (start, end) in enumerate(sentences) if span[0] < end and start < span[1]}
+    forms = [token_text(name) for name in names]
+    return {n for n, (start, end) in enumerate(sentences) if any(form in token_text(text[start:end]) for form in forms)}
 
 
 # --- scope (section 2.1) ---------------------------------------------------------------------------------------------
@@ -896,6 +916,9 @@ def dataset_counts(truth: Truth, scope: Scope) -> tuple[DatasetCounts, ...]:
                 entities=len(entities),
                 mentions=sum(len(p.mentions) for p in passages),
                 relations=len(relations),
+                topics=len({(p.key[0], p.row.get("heading") or seen.document(p).title) for p in passages}),
+                statements=sum(len({n for places in p.sentences.values() for n in places}) for p in passages),
+                facts=len({(relation.source, relation.type, relation.target) for relation in relations}),
             )
         )
     return tuple(counts)

@@ -31,6 +31,7 @@ from backend.models import (
     EntityQuery,
     LoadReport,
     Mode,
+    PassageQuery,
     Progress,
     Scope,
     WalkQuery,
@@ -53,7 +54,13 @@ DATASETS = ("alpha", "beta")
 NAMES = ("Ada", "Ada Berg", "Berg", "Bergen", "Ada-Bo", "O'Berg", "東京", "東京都 Ada", "Zoë", "zoe", "C++", "+++")
 LABELS = ("Person", "Place", "Topic", None)
 TYPES = ("KNOWS", "has part", "MENTIONED_IN")
-TEXTS = ("Ada met Berg.", "Berg left.", "東京都 is where Ada and Zoë met Bergen, said Berg.", "Nothing.")
+TEXTS = (
+    "Ada met Berg.",
+    "Berg left.",
+    "Berg left. Ada met Zoë. Nothing.",
+    "東京都 is where Ada and Zoë met Bergen, said Berg.",
+    "Nothing.",
+)
 TITLES = ("Letter", "Letter", "Report", None)
 COLLECTIONS = ("letters", "reports", None)
 DATES = (None, None, None, None, "2020-01-01", "2020-01-01", "2021-06-01", "2021-06-01T12:00:00Z", "2999-01-01")
@@ -105,7 +112,10 @@ def _documents(draw: st.DrawFn, ids: Sequence[str]) -> tuple[list[Row], list[Row
         )
         for place in range(draw(st.integers(1, 3))):
             position = draw(_some(None, None, None, 0, 7))
-            passages.append(_row(id=f"{document_id}p{place}", document_id=document_id, text=draw(_some(*TEXTS))))
+            heading = draw(_some(None, None, None, "Ada", "Letter"))
+            passages.append(
+                _row(id=f"{document_id}p{place}", document_id=document_id, text=draw(_some(*TEXTS)), heading=heading)
+            )
             if position is not None:
                 passages[-1]["position"] = position
     return documents, passages
@@ -286,6 +296,13 @@ def entity_queries(draw: st.DrawFn, truth: Truth, mode: Mode) -> EntityQuery:
         support_limit=draw(_some(3, 1, 2, 0)),
         scope=draw(scopes(truth)),
     )
+
+
+@st.composite
+def passage_queries(draw: st.DrawFn, truth: Truth, mode: Mode) -> PassageQuery:
+    """A few words, some of them in no passage."""
+    text = draw(st.lists(_some(*TERMS, *NAMES, "letter", "nowhere"), min_size=1, max_size=4).map(" ".join))
+    return PassageQuery(text, mode, draw(_some(10, 1, 2, 3)), draw(scopes(truth)))
 
 
 # --- from a world to a store -----------------------------------------------------------------------------------------
