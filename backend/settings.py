@@ -134,7 +134,7 @@ class Settings:
             "ATTEST_NEO4J_DATABASE": self.neo4j_database,
             "ATTEST_VECTORS": self.vectors,
             "ATTEST_ENCODER": self.encoder,
-            "ATTEST_INDEXES": ",".join(self.indexes) or "none",
+            "ATTEST_INDEXES": None if self.indexes == INDEXES else ",".join(self.indexes) or "none",
         }
         return {key: value for key, value in given.items() if value}
 

@@ -33,6 +33,7 @@ from backend.models import (
 )
 from backend.scope import ResolvedScope
 from backend.stores.encoded import VectorText
+from backend.stores.lexical import LexicalRows
 from backend.stores.rows import (
     CurrentVersion,
     DatasetRows,
@@ -139,7 +140,7 @@ class HiddenEdges:
 # --- protocols -------------------------------------------------------------------------------------------------------
 
 
-class GraphView(DatasetRows, Protocol):
+class GraphView(DatasetRows, LexicalRows, Protocol):
     """A consistent reading of what is committed; a load that commits meanwhile is not seen."""
 
     @property

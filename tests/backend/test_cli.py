@@ -119,7 +119,17 @@ def test_show_finds_a_source_id_of_a_dataset(home: Path) -> None:
 def test_status_counts_what_is_current(home: Path) -> None:
     status = result(home, "status", "--check")
     assert status["datasets"] == [
-        {"name": "demo", "documents": 324, "passages": 378, "entities": 193, "mentions": 1019, "relations": 590}
+        {
+            "name": "demo",
+            "documents": 324,
+            "passages": 378,
+            "entities": 193,
+            "mentions": 1019,
+            "relations": 590,
+            "topics": 351,
+            "statements": 493,
+            "facts": 483,
+        }
     ]
     assert {index["state"] for index in status["indexes"]} == {"online"}
     assert all(check["recorded"] == check["stored"] for check in status["check"])

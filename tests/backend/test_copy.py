@@ -159,6 +159,8 @@ def test_what_is_copied_is_counted_alike_in_both_stores(original: Explorer, empt
         "entities": 2,
         "relations": 1,
         "support": 1,
+        "topics": 1,
+        "complements": 0,
     }
 
 
@@ -289,7 +291,8 @@ def test_the_command_copies_into_a_folder_and_says_how_to_use_it(folder: Path) -
         check=True,
     )
     assert said.stdout.splitlines() == [
-        "library: copied, 1 documents, 1 versions, 1 passages, 2 mentions, 2 entities, 1 relations, 1 support",
+        "library: copied, 1 documents, 1 versions, 1 passages, 2 mentions, 2 entities, 1 relations, 1 support, "
+        "1 topics, 0 complements",
         "To use the copy, set:",
         f"  ATTEST_HOME={folder / 'two'}",
         "  ATTEST_GRAPH=sqlite",

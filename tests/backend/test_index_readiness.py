@@ -89,5 +89,7 @@ def test_index_of_names_that_is_being_built_says_how_far_it_is() -> None:
     ours = {"type": "FULLTEXT", "labels": [ENTITY], "properties": [*FULL_TEXT_PROPERTIES], "config": FULL_TEXT_CONFIG}
     told = full_text(Told({**ours, "state": "POPULATING", "percent": 41.666}))
     assert told == FullText(IndexState.POPULATING, 41.7)
-    (status, _) = index_states({"Person": (3, 0)}, told, building=lambda: None)
+    online = FullText(IndexState.ONLINE)
+    kinds = {"chunk": (0, 0)}
+    (status, *_) = index_states({"Person": (3, 0)}, told, passages=online, kinds=kinds, building=lambda: None)
     assert (status.label, status.state, status.percent) == ("Person", "populating", 41.7)

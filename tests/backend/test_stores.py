@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from backend.models import (
     IndexState,
     JobState,
     Mode,
+    PassageQuery,
     Progress,
     Scope,
     Status,
@@ -795,9 +797,13 @@ def test_renamed_entity_is_found_by_its_new_meaning_and_once(explorer: Explorer,
 def test_many_small_loads_are_merged_and_found_as_before(explorer: Explorer, folder: Path) -> None:
     for number in range(12):
         run(explorer, one_document({"id": f"e{number}", "name": f"Name {number}"}, dataset=f"d{number}"), folder)
-        assert len(explorer.catalog().vector_collections) <= 9
+        kinds = Counter(collection.kind for collection in explorer.catalog().vector_collections)
+        assert max(kinds.values()) <= 9
+        assert len(kinds) == 4
     assert len(names(explorer, "Name 3", Mode.SEMANTIC, limit=50)) == 12
     assert names(explorer, "Name 3", Mode.SEMANTIC)[0] == "Name 3"
+    found = explorer.passages(PassageQuery("anything", Mode.SEMANTIC, limit=50))
+    assert len({hit.passage.dataset for hit in found.hits}) == 12
 
 
 @pytest.mark.parametrize("small_index", [ExactIndex(max_results=3)], ids=["three results"])

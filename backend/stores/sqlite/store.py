@@ -18,6 +18,7 @@ from backend.stores.sqlite.driver import Connection, Pool
 from backend.stores.sqlite.edges import EdgeReads
 from backend.stores.sqlite.entities import EntityReads
 from backend.stores.sqlite.jobs import SqliteJobs
+from backend.stores.sqlite.lexical import LexicalReads
 from backend.stores.sqlite.library import LibraryReads
 from backend.stores.sqlite.passages import PassageReads
 from backend.stores.sqlite.schema import FULL_TEXT, SCHEMA_VERSION, TABLES
@@ -31,7 +32,7 @@ T = TypeVar("T")
 _WRITER_CACHE_KIB = 1_048_576
 
 
-class SqliteView(EntityReads, PassageReads, EdgeReads, LibraryReads, DatasetReads):
+class SqliteView(EntityReads, PassageReads, LexicalReads, EdgeReads, LibraryReads, DatasetReads):
     """A GraphView inside one read transaction."""
 
     def __init__(self, connection: Connection, building: Callable[[], Progress | None]) -> None:

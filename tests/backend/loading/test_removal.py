@@ -12,7 +12,8 @@ from tests.world import DATASET
 def test_vectors_go_with_the_dataset(small_world: Explorer, folder: Path) -> None:
     small_world.load([write_bundle(folder / "fleet", **fleet(3))], dataset="fleet")
     small_world.remove(dataset=DATASET)
-    (check,) = small_world.status(check=True).check or ()
-    assert check.stored == check.recorded > 0
+    checks = small_world.status(check=True).check or ()
+    assert [check.collection.partition("-")[0] for check in checks] == ["entity", "chunk", "topic", "statement"]
+    assert all(check.stored == check.recorded > 0 for check in checks)
     small_world.remove(dataset="fleet")
     assert small_world.status(check=True).check == ()
