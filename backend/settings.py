@@ -36,6 +36,9 @@ _GRAPHS = _Addresses(
     "Set ATTEST_NEO4J_USER and ATTEST_NEO4J_PASSWORD.",
 )
 _VECTORS = _Addresses(CHROMA, ("http", "https"), r"(/[\w./-]*)?", "Give it without.")
+_MODELS = _Addresses("", ("http", "https"), r"(/[\w./-]*)?", "Set ATTEST_LLM_KEY.")
+# What the question, the rules and a passage or two need; and more than any model reads.
+_FEWEST_TOKENS, _MOST_TOKENS = 500, 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,10 @@ SETTINGS = (
         "ATTEST_VECTORS", CHROMA, "the vector store: `chroma`, or the address of a Chroma server, as `http://host:8000`"
     ),
     Setting("ATTEST_ENCODER", "the bundled all-MiniLM-L6-v2", "a sentence-transformers model, by name or path"),
+    Setting("ATTEST_LLM_URL", "no model", "an OpenAI-compatible endpoint, as `http://localhost:11434/v1`"),
+    Setting("ATTEST_LLM_MODEL", "none", "the name of a language model there"),
+    Setting("ATTEST_LLM_KEY", "none", "and the key, where the endpoint wants one"),
+    Setting("ATTEST_LLM_TOKENS", "6000", "the most tokens of a prompt, counted as the encoder counts them"),
     Setting("ATTEST_READ_ONLY", "0", "1: no page can load, remove or read a path"),
 )
 
@@ -72,6 +79,10 @@ class Settings:
     neo4j_database: str | None = None
     vectors: str = CHROMA
     encoder: str | None = None
+    llm_url: str | None = None
+    llm_model: str | None = None
+    llm_key: str | None = field(default=None, repr=False)
+    llm_tokens: int = 6_000
     read_only: bool = False
 
     @classmethod
@@ -83,6 +94,10 @@ class Settings:
         if (user is None) != (password is None):
             missing = "ATTEST_NEO4J_USER" if user is None else "ATTEST_NEO4J_PASSWORD"
             raise NotConfigured(f"{missing} is missing.", hint="Set user and password, or neither of them.")
+        url, model = _place("ATTEST_LLM_URL", given.get("ATTEST_LLM_URL"), _MODELS), given.get("ATTEST_LLM_MODEL")
+        if bool(url) != bool(model):
+            missing = "ATTEST_LLM_MODEL" if url else "ATTEST_LLM_URL"
+            raise NotConfigured(f"{missing} is missing.", hint="Set the address and the name of a model, or neither.")
         defaults = cls()
         return cls(
             home=Path(given["ATTEST_HOME"]).expanduser().resolve() if given.get("ATTEST_HOME") else defaults.home,
@@ -92,6 +107,10 @@ class Settings:
             neo4j_database=given.get("ATTEST_NEO4J_DATABASE") or None,
             vectors=_place("ATTEST_VECTORS", given.get("ATTEST_VECTORS"), _VECTORS),
             encoder=given.get("ATTEST_ENCODER") or None,
+            llm_url=url or None,
+            llm_model=model or None,
+            llm_key=given.get("ATTEST_LLM_KEY") or None,
+            llm_tokens=_tokens(given.get("ATTEST_LLM_TOKENS") or str(defaults.llm_tokens)),
             read_only=_flag(given, "ATTEST_READ_ONLY"),
         )
 
@@ -123,6 +142,10 @@ class Settings:
             "ATTEST_NEO4J_DATABASE": self.neo4j_database,
             "ATTEST_VECTORS": self.vectors,
             "ATTEST_ENCODER": self.encoder,
+            "ATTEST_LLM_URL": self.llm_url,
+            "ATTEST_LLM_MODEL": self.llm_model,
+            "ATTEST_LLM_KEY": self.llm_key,
+            "ATTEST_LLM_TOKENS": str(self.llm_tokens),
         }
         return {key: value for key, value in given.items() if value}
 
@@ -144,9 +167,9 @@ def _place(name: str, given: str | None, known: _Addresses) -> str:
         scheme, there, _ = value.partition("://")
         shown = f"{scheme}://…" if there else value
         addresses = ", ".join(f"{scheme}://host:port" for scheme in known.schemes)
-        raise NotConfigured(
-            f"{name} is no store that is known here: {shown!r}.", hint=f"Write {known.embedded}, or {addresses}."
-        )
+        what = "store that is known here" if known.embedded else "address"
+        hint = f"Write {known.embedded}, or {addresses}." if known.embedded else f"Write {addresses}."
+        raise NotConfigured(f"{name} is no {what}: {shown!r}.", hint=hint)
     return value.rstrip("/")
 
 
@@ -155,3 +178,11 @@ def _flag(given: Mapping[str, str], name: str) -> bool:
     if value not in _TRUE + _FALSE:
         raise NotConfigured(f"{name} is {value!r}.", hint="Write 1 or 0.")
     return value in _TRUE
+
+
+def _tokens(value: str) -> int:
+    if not (value.isascii() and value.isdigit() and _FEWEST_TOKENS <= int(value[:9]) <= _MOST_TOKENS):
+        raise NotConfigured(
+            f"ATTEST_LLM_TOKENS is {value[:50]!r}.", hint=f"Write a number from {_FEWEST_TOKENS:,} to {_MOST_TOKENS:,}."
+        )
+    return int(value)
