@@ -74,7 +74,9 @@ def test_a_number_of_tokens_that_is_none_is_named(value: str) -> None:
     assert "500" in caught.value.hint
 
 
-@pytest.mark.parametrize("value", ["localhost:11434", "ftp://host/v1", "http://host/v1?key=s3cret", "http://u:s3cret@h/v1"])
+@pytest.mark.parametrize(
+    "value", ["localhost:11434", "ftp://host/v1", "http://host/v1?key=s3cret", "http://u:s3cret@h/v1"]
+)
 def test_what_is_no_address_of_a_model_is_refused_and_not_repeated(value: str) -> None:
     with pytest.raises(NotConfigured, match="ATTEST_LLM_URL") as caught:
         Settings.from_environment({"ATTEST_LLM_URL": value, "ATTEST_LLM_MODEL": "m"})
