@@ -516,11 +516,24 @@ class AnswerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AnswerSentence:
-    """A sentence with the numbers of the evidence that it cites; `supported` when these state it."""
+    """A sentence with the numbers of the evidence that it cites; `supported` when these state it, else `why` not."""
 
     text: str
     citations: tuple[int, ...]
     supported: bool
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What did not fit in the prompt: `kind` is `evidence` or `context`, and `n` its number.
+
+    `shortened` evidence was given with its supporting sentences alone.
+    """
+
+    kind: str
+    n: int
+    shortened: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -531,3 +544,4 @@ class Answer:
     model: str | None
     sentences: tuple[AnswerSentence, ...]
     note: str = ""  # what the reader must know of how it came about: a model that failed, what was not found
+    left_out: tuple[LeftOut, ...] = ()

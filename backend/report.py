@@ -123,8 +123,8 @@ def copied(copies: Sequence[DatasetCopy], to: Settings) -> None:
         lines([f"{copy.dataset}: {'copied' if copy.copied else 'was there'}, {counted}"])
     lines(["To use the copy, set:" if copies else "There is nothing to copy."])
     if copies:
-        hidden = ("ATTEST_NEO4J_USER", "ATTEST_NEO4J_PASSWORD", "ATTEST_ENCODER")
-        lines(f"  {name}={value}" for name, value in to.environment().items() if name not in hidden)
+        shown = ("ATTEST_HOME", "ATTEST_GRAPH", "ATTEST_NEO4J_DATABASE", "ATTEST_VECTORS")
+        lines(f"  {name}={value}" for name, value in to.environment().items() if name in shown)
 
 
 def status(report: StatusReport) -> None:

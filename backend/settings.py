@@ -37,6 +37,9 @@ _GRAPHS = _Addresses(
     "Set ATTEST_NEO4J_USER and ATTEST_NEO4J_PASSWORD.",
 )
 _VECTORS = _Addresses(CHROMA, ("http", "https"), r"(/[\w./-]*)?", "Give it without.")
+_MODELS = _Addresses("", ("http", "https"), r"(/[\w./-]*)?", "Set ATTEST_LLM_KEY.")
+# What the question, the rules and a passage or two need; and more than any model reads.
+_FEWEST_TOKENS, _MOST_TOKENS = 500, 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,10 @@ SETTINGS = (
     Setting(
         "ATTEST_INDEXES", ",".join(INDEXES), "which vectors a load makes beside those of entities; `none` for no others"
     ),
+    Setting("ATTEST_LLM_URL", "no model", "an OpenAI-compatible endpoint, as `http://localhost:11434/v1`"),
+    Setting("ATTEST_LLM_MODEL", "none", "the name of a language model there"),
+    Setting("ATTEST_LLM_KEY", "none", "and the key, where the endpoint wants one"),
+    Setting("ATTEST_LLM_TOKENS", "6000", "the most tokens of a prompt, counted as the encoder counts them"),
     Setting("ATTEST_READ_ONLY", "0", "1: no page can load, remove or read a path"),
 )
 
@@ -77,6 +84,10 @@ class Settings:
     vectors: str = CHROMA
     encoder: str | None = None
     indexes: tuple[str, ...] = INDEXES
+    llm_url: str | None = None
+    llm_model: str | None = None
+    llm_key: str | None = field(default=None, repr=False)
+    llm_tokens: int = 6_000
     read_only: bool = False
 
     @classmethod
@@ -88,6 +99,10 @@ class Settings:
         if (user is None) != (password is None):
             missing = "ATTEST_NEO4J_USER" if user is None else "ATTEST_NEO4J_PASSWORD"
             raise NotConfigured(f"{missing} is missing.", hint="Set user and password, or neither of them.")
+        url, model = _place("ATTEST_LLM_URL", given.get("ATTEST_LLM_URL"), _MODELS), given.get("ATTEST_LLM_MODEL")
+        if bool(url) != bool(model):
+            missing = "ATTEST_LLM_MODEL" if url else "ATTEST_LLM_URL"
+            raise NotConfigured(f"{missing} is missing.", hint="Set the address and the name of a model, or neither.")
         defaults = cls()
         return cls(
             home=Path(given["ATTEST_HOME"]).expanduser().resolve() if given.get("ATTEST_HOME") else defaults.home,
@@ -98,6 +113,10 @@ class Settings:
             vectors=_place("ATTEST_VECTORS", given.get("ATTEST_VECTORS"), _VECTORS),
             encoder=given.get("ATTEST_ENCODER") or None,
             indexes=_indexes(given.get("ATTEST_INDEXES")),
+            llm_url=url or None,
+            llm_model=model or None,
+            llm_key=given.get("ATTEST_LLM_KEY") or None,
+            llm_tokens=_tokens(given.get("ATTEST_LLM_TOKENS") or str(defaults.llm_tokens)),
             read_only=_flag(given, "ATTEST_READ_ONLY"),
         )
 
@@ -135,6 +154,10 @@ class Settings:
             "ATTEST_VECTORS": self.vectors,
             "ATTEST_ENCODER": self.encoder,
             "ATTEST_INDEXES": None if self.indexes == INDEXES else ",".join(self.indexes) or "none",
+            "ATTEST_LLM_URL": self.llm_url,
+            "ATTEST_LLM_MODEL": self.llm_model,
+            "ATTEST_LLM_KEY": self.llm_key,
+            "ATTEST_LLM_TOKENS": str(self.llm_tokens),
         }
         return {key: value for key, value in given.items() if value}
 
@@ -156,9 +179,9 @@ def _place(name: str, given: str | None, known: _Addresses) -> str:
         scheme, there, _ = value.partition("://")
         shown = f"{scheme}://…" if there else value
         addresses = ", ".join(f"{scheme}://host:port" for scheme in known.schemes)
-        raise NotConfigured(
-            f"{name} is no store that is known here: {shown!r}.", hint=f"Write {known.embedded}, or {addresses}."
-        )
+        what = "store that is known here" if known.embedded else "address"
+        hint = f"Write {known.embedded}, or {addresses}." if known.embedded else f"Write {addresses}."
+        raise NotConfigured(f"{name} is no {what}: {shown!r}.", hint=hint)
     return value.rstrip("/")
 
 
@@ -178,3 +201,11 @@ def _flag(given: Mapping[str, str], name: str) -> bool:
     if value not in _TRUE + _FALSE:
         raise NotConfigured(f"{name} is {value!r}.", hint="Write 1 or 0.")
     return value in _TRUE
+
+
+def _tokens(value: str) -> int:
+    if not (value.isascii() and value.isdigit() and _FEWEST_TOKENS <= int(value[:9]) <= _MOST_TOKENS):
+        raise NotConfigured(
+            f"ATTEST_LLM_TOKENS is {value[:50]!r}.", hint=f"Write a number from {_FEWEST_TOKENS:,} to {_MOST_TOKENS:,}."
+        )
+    return int(value)

@@ -21,6 +21,9 @@ class LettersEncoder:
         unit: Vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
         return unit
 
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [(len(text) + 3) // 4 for text in texts]
+
     def _count(self, text: str) -> Vectors:
         row = np.full(self.dimension, 0.01, dtype=np.float32)
         padded = f"  {text.lower()} "

@@ -37,6 +37,7 @@ DRIVERS = {
     "sqlite3": "backend/stores/sqlite/driver.py",
     "chromadb": "backend/vectors/chroma/driver.py",
     "httpx": "backend/vectors/chroma/driver.py",
+    "openai": "backend/answers/openai.py",
     "sentence_transformers": "backend/vectors/encoder.py",
     "sentencex": "backend/sentences.py",
 }

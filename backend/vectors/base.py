@@ -29,6 +29,9 @@ class Encoder(Protocol):
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Returns one row per text, in order, float32 of unit length; a text longer than the model reads is cut."""
 
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens its own tokenizer makes of each text, whole; of a very long text this is an estimate."""
+
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:

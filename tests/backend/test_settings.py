@@ -17,6 +17,11 @@ SERVER = {
     "ATTEST_NEO4J_DATABASE": "papers",
     "ATTEST_VECTORS": "https://vectors.example/chroma",
     "ATTEST_ENCODER": "some/model",
+    "ATTEST_INDEXES": "chunk",
+    "ATTEST_LLM_URL": "http://localhost:11434/v1",
+    "ATTEST_LLM_MODEL": "some-model:7b",
+    "ATTEST_LLM_KEY": "s3cret-key",
+    "ATTEST_LLM_TOKENS": "8000",
 }
 
 
@@ -43,6 +48,40 @@ def test_another_process_gets_the_same_settings() -> None:
 
 def test_a_password_is_in_no_repr() -> None:
     assert "s3cret" not in repr(Settings.from_environment(SERVER))
+
+
+def test_a_model_has_an_address_and_a_name() -> None:
+    settings = Settings.from_environment(SERVER)
+    assert (settings.llm_url, settings.llm_model) == ("http://localhost:11434/v1", "some-model:7b")
+    assert (settings.llm_key, settings.llm_tokens) == ("s3cret-key", 8_000)
+    without = Settings.from_environment({})
+    assert (without.llm_url, without.llm_model, without.llm_key, without.llm_tokens) == (None, None, None, 6_000)
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"), [("ATTEST_LLM_URL", "ATTEST_LLM_MODEL"), ("ATTEST_LLM_MODEL", "ATTEST_LLM_URL")]
+)
+def test_address_and_name_of_a_model_come_together(given: str, missing: str) -> None:
+    with pytest.raises(NotConfigured) as caught:
+        Settings.from_environment({given: SERVER[given], "ATTEST_LLM_KEY": "s3cret"})
+    assert missing in caught.value.message
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["many", "-1", "499", "6,000", "1e4", "10000001", "²000", "9" * 5_000])
+def test_a_number_of_tokens_that_is_none_is_named(value: str) -> None:
+    with pytest.raises(NotConfigured, match="ATTEST_LLM_TOKENS") as caught:
+        Settings.from_environment({"ATTEST_LLM_TOKENS": value})
+    assert "500" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "value", ["localhost:11434", "ftp://host/v1", "http://host/v1?key=s3cret", "http://u:s3cret@h/v1"]
+)
+def test_what_is_no_address_of_a_model_is_refused_and_not_repeated(value: str) -> None:
+    with pytest.raises(NotConfigured, match="ATTEST_LLM_URL") as caught:
+        Settings.from_environment({"ATTEST_LLM_URL": value, "ATTEST_LLM_MODEL": "m"})
+    assert "s3cret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("scheme", ["neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"])
