@@ -6,13 +6,16 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
+from backend.answers.answering import Moment, stream_answer
+from backend.answers.base import LanguageModel
+from backend.answers.openai import open_model
 from backend.errors import AttestError, IndexNotReady, Malformed, NotConfigured, Unavailable
 from backend.identity import is_canonical
 from backend.loading.bundle import open_bundle
@@ -41,6 +44,8 @@ from backend.models import (
 )
 from backend.names import asked_names, check_names
 from backend.passages import search_passages
+from backend.questions import Answer, Question, Retrieval
+from backend.retrieval.retrieve import retrieve
 from backend.scope import ResolvedScope, resolve
 from backend.search import search
 from backend.settings import Settings
@@ -49,6 +54,7 @@ from backend.stores.base import GraphStore, GraphView, GraphWriter
 from backend.stores.opening import open_store
 from backend.vectors.base import Encoder, Index
 from backend.walks import absent, walk
+from backend.words import fold
 
 T = TypeVar("T")
 EVIDENCE_LIMIT = 50
@@ -141,6 +147,32 @@ class Explorer:
         return self._read_vectors(
             lambda view: search_passages(view, query, index=self.index_store, encoder=self.encoder)
         )
+
+    def retrieve(self, question: Question) -> Retrieval:
+        """The evidence for a question, best first."""
+        return self._read_vectors(lambda view: retrieve(view, question, index=self.index_store, encoder=self.encoder))
+
+    def answer(self, found: Retrieval) -> Generator[Moment]:
+        """The answer from the evidence as it comes; without a model its best sentences, quoted."""
+        return stream_answer(
+            found.question.text,
+            found.evidence,
+            encoder=self.encoder(),
+            model=self._model,
+            names={fold(entity.name): [fold(alias) for alias in entity.aliases] for entity in found.entities},
+            context=found.context,
+            tokens=self.settings.llm_tokens,
+        )
+
+    def ask(self, question: Question) -> tuple[Retrieval, Answer]:
+        """Evidence and the whole answer."""
+        found = self.retrieve(question)
+        *_, last = self.answer(found)
+        return found, last.answer
+
+    @cached_property
+    def _model(self) -> LanguageModel | None:
+        return open_model(self.settings)
 
     def _read_vectors(self, action: Callable[[GraphView], T]) -> T:
         """A reading that also reads vectors."""

@@ -29,7 +29,7 @@ LAYERS = (
     {"backend.stores", "backend.vectors"},
     {"backend.settings", "backend.stopwatch"},
     {"backend.scope"},
-    {"backend.sentences"},
+    {"backend.sentences", "backend.questions"},
     {"backend.models", "backend.errors", "backend.identity", "backend.words"},
 )
 DRIVERS = {

@@ -13,7 +13,7 @@ from backend.answers.extractive import extract
 from backend.answers.prompt import Prompt, build_prompt
 from backend.answers.support import Checker
 from backend.errors import ModelFailed, NotConfigured
-from backend.models import Answer, AnswerKind, AnswerSentence, EvidenceItem, LeftOut
+from backend.questions import Answer, AnswerKind, AnswerSentence, EvidenceItem, LeftOut
 from backend.vectors.base import Encoder
 
 TOKENS = 6_000

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from backend.models import AnswerSentence, EvidenceItem
+from backend.questions import AnswerSentence, EvidenceItem
 from backend.sentences import sentence_spans
 from backend.vectors.base import Encoder
 from backend.words import fold, words

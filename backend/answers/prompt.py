@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from backend.answers.base import Message
 from backend.answers.support import NOT_STATED
-from backend.models import EvidenceItem, LeftOut
+from backend.questions import EvidenceItem, LeftOut
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 

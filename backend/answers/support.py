@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from backend.answers.citations import Written
 from backend.answers.figures import unstated
 from backend.answers.known_names import KnownNames
-from backend.models import AnswerSentence, EvidenceItem
+from backend.questions import AnswerSentence, EvidenceItem
 from backend.sentences import sentence_spans
 from backend.vectors.base import Encoder, Vectors
 from backend.words import fold

@@ -1,0 +1,140 @@
+"""What every strategy reads with: one reading of the stores within a scope, and the encoder."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import NamedTuple
+
+from backend.errors import IndexNotReady
+from backend.identity import statement_id
+from backend.models import Catalog, Cut
+from backend.passages import RankedPassages, by_meaning, require_index
+from backend.questions import Question, Step
+from backend.scope import ResolvedScope
+from backend.stores.base import GraphView
+from backend.stores.lexical import Content
+from backend.vectors.base import Encoder, Index, Vector, Vectors
+
+
+class Found(NamedTuple):
+    """A passage that a strategy found, with the places of its supporting statements and the way to it in words."""
+
+    passage_id: str
+    score: float
+    places: tuple[int, ...]
+    why: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Reader:
+    """One reading for one question; it notes the steps and the bounds that cut."""
+
+    view: GraphView
+    question: Question
+    scope: ResolvedScope
+    catalog: Catalog
+    open_index: Callable[[], Index]
+    open_encoder: Callable[[], Encoder]
+    steps: list[Step] = field(default_factory=list)
+    cuts: list[Cut] = field(default_factory=list)
+    _vectors: dict[str, Vector] = field(default_factory=dict)
+    _contents: dict[str, Content] = field(default_factory=dict)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[Callable[[int], None]]:
+        """Times a step; what is yielded takes the number of things that it found."""
+        found = 0
+
+        def note(count: int) -> None:
+            nonlocal found
+            found = count
+
+        begin = perf_counter()
+        yield note
+        self.steps.append(Step(name, found, round(1000 * (perf_counter() - begin), 3)))
+
+    def require(self, index: str) -> None:
+        """Raises IndexNotReady unless this index is online and of the encoder."""
+        require_index(self.catalog, index, self.open_encoder)
+
+    def encode(self, texts: Sequence[str]) -> list[Vector]:
+        """The vectors of texts, in one batch of those that were not encoded before."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if new:
+            self._vectors.update(zip(new, self.open_encoder().encode(new), strict=True))
+        return [self._vectors[text] for text in texts]
+
+    def question_vector(self) -> Vector:
+        """The vector of the question."""
+        return self.encode([self.question.text])[0]
+
+    def nearest_passages(self, vector: Vector, wanted: int) -> RankedPassages:
+        """The visible passages nearest to a vector."""
+        ranked = by_meaning(self.view, vector, self.scope, self.catalog, self.open_index(), wanted=wanted)
+        if ranked.cut is not None:
+            self.cuts.append(ranked.cut)
+        return ranked
+
+    def contents(self, passage_ids: Iterable[str]) -> Mapping[str, Content]:
+        """What stands in passages; those that were read before are not read again."""
+        wanted = list(dict.fromkeys(passage_ids))
+        new = [passage_id for passage_id in wanted if passage_id not in self._contents]
+        if new:
+            self._contents.update(self.view.contents(new, self.scope))
+        return {passage_id: self._contents[passage_id] for passage_id in wanted if passage_id in self._contents}
+
+    def statement_vectors(self, contents: Iterable[Content]) -> dict[tuple[str, int], Vector]:
+        """The stored vectors of all statements of passages, by passage and place, as far as there are any."""
+        ids: dict[str, dict[str, tuple[str, int]]] = defaultdict(dict)
+        for content in contents:
+            if content.statement_vectors is not None:
+                for place in range(len(content.statements)):
+                    key = (content.passage.id, place)
+                    ids[content.statement_vectors][statement_id(*key)] = key
+        found: dict[tuple[str, int], Vector] = {}
+        for collection, keys in ids.items():
+            found.update({keys[i]: vector for i, vector in self._read(collection, list(keys)).items()})
+        return found
+
+    def passage_vectors(self, contents: Iterable[Content]) -> dict[str, Vector]:
+        """The stored vectors of passages, as far as there are any."""
+        ids: dict[str, list[str]] = defaultdict(list)
+        for content in contents:
+            if content.vectors is not None:
+                ids[content.vectors].append(content.passage.id)
+        found: dict[str, Vector] = {}
+        for collection, passage_ids in ids.items():
+            found.update(self._read(collection, passage_ids))
+        return found
+
+    def _read(self, collection: str, ids: Sequence[str]) -> dict[str, Vector]:
+        try:
+            return self.open_index().read(collection, ids)
+        except IndexNotReady:
+            if collection not in {one.name for one in self.catalog.vector_collections}:
+                raise
+            return {}
+
+    def similarities(self, contents: Sequence[Content], vector: Vector) -> dict[tuple[str, int], float]:
+        """How near each statement is to a vector; where statements have no vectors, that of the passage stands in."""
+        own = self.statement_vectors(contents)
+        whole = self.passage_vectors([content for content in contents if (content.passage.id, 0) not in own])
+        near: dict[tuple[str, int], float] = {}
+        for content in contents:
+            for place in range(len(content.statements)):
+                key = (content.passage.id, place)
+                stored = own.get(key, whole.get(content.passage.id))
+                if stored is not None:
+                    near[key] = round(float(vector @ stored), 6)
+        return near
+
+
+def stacked(vectors: Sequence[Vector]) -> Vectors:
+    """Rows of one matrix."""
+    import numpy as np
+
+    return np.stack(vectors)

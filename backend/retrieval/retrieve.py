@@ -1,0 +1,97 @@
+"""From a question to its evidence: the strategy that was asked for, and what it found as numbered passages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from backend.errors import Malformed
+from backend.models import MAX_LIMIT, Entity, Span
+from backend.names import asked_names, refuse_unknown
+from backend.questions import STRATEGIES, EvidenceItem, Question, Retrieval, StrategyChoice
+from backend.retrieval.passages import find_passages
+from backend.retrieval.reader import Found, Reader
+from backend.scope import resolve
+from backend.stopwatch import Stopwatch
+from backend.stores.base import GraphView
+from backend.stores.lexical import Content
+from backend.vectors.base import Encoder, Index
+
+Strategy = Callable[[Reader], Sequence[Found]]
+_STRATEGIES: dict[str, Strategy] = {"passages": find_passages}
+_AUTOMATIC = "passages"
+_RANKED = 20  # source ids that are told of a ranking, whatever the limit
+
+
+def retrieve(
+    view: GraphView, question: Question, *, index: Callable[[], Index], encoder: Callable[[], Encoder]
+) -> Retrieval:
+    """The evidence for a question, best first.
+
+    Raises Malformed for a blank question, an unknown strategy or option, and IndexNotReady naming index and remedy.
+    """
+    watch = Stopwatch()
+    choice = _choose(question)
+    with watch.step("scope"):
+        scope = resolve(question.scope)
+        catalog, unknown = view.opening(asked_names(question.scope))
+        refuse_unknown(view, unknown)
+    reader = Reader(view, question, scope, catalog, index, encoder)
+    with watch.step("strategy"):
+        found = _STRATEGIES[choice.chosen](reader)
+    with watch.step("evidence"):
+        contents = reader.contents(one.passage_id for one in found[: max(_RANKED, question.limit)])
+        found = [one for one in found if one.passage_id in contents]
+        shown = found[: question.limit]
+        entities = _entities(reader, [contents[one.passage_id] for one in shown])
+    return Retrieval(
+        question=question,
+        strategy=choice,
+        evidence=tuple(_item(n, one, contents[one.passage_id]) for n, one in enumerate(shown, start=1)),
+        ranked=tuple(contents[one.passage_id].passage.source_id for one in found[:_RANKED]),
+        entities=entities,
+        results=(),
+        context=(),
+        truncated_by=tuple(cut.bound for cut in reader.cuts),
+        cuts=tuple(reader.cuts),
+        steps=tuple(reader.steps),
+        timings_ms=watch.timings_ms,
+    )
+
+
+def _choose(question: Question) -> StrategyChoice:
+    if not question.text.strip():
+        raise Malformed("The question is blank.", hint="Ask in a few words, or with a whole sentence.")
+    if not 1 <= question.limit <= MAX_LIMIT:
+        raise Malformed(
+            f"limit {question.limit} is not between 1 and {MAX_LIMIT}.", hint="Choose a limit in that range."
+        )
+    if question.strategy not in STRATEGIES:
+        raise Malformed(
+            f"There is no strategy {question.strategy[:100]!r}.", hint=f"There are: {', '.join(STRATEGIES)}."
+        )
+    if question.strategy != "automatic":
+        return StrategyChoice(question.strategy, question.strategy, "It was asked for.")
+    return StrategyChoice("automatic", _AUTOMATIC, "It measured best over all sets.")
+
+
+def _entities(reader: Reader, contents: Sequence[Content]) -> tuple[Entity, ...]:
+    """The entities that the passages mention, those of most passages first, then by name and id."""
+    mentioned = Counter(entity.id for content in contents for entity in content.mentions)
+    known = reader.view.candidates(list(mentioned), reader.scope) if mentioned else {}
+    entities = [candidate.entity for candidate in known.values()]
+    return tuple(sorted(entities, key=lambda entity: (-mentioned[entity.id], entity.name, entity.id)))
+
+
+def _item(n: int, found: Found, content: Content) -> EvidenceItem:
+    places = sorted(set(found.places))
+    spans = [_span(content, place) for place in places if place < len(content.statements)]
+    sentences = tuple(dict.fromkeys(span for span in spans if span is not None))
+    return EvidenceItem(n, content.passage, sentences, round(found.score, 6), found.why)
+
+
+def _span(content: Content, place: int) -> Span | None:
+    statement = content.statements[place]
+    if statement.start is None or statement.end is None:
+        return None
+    return statement.start, statement.end
