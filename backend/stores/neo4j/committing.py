@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.models import VectorCollection
-from backend.stores.neo4j import statements
 from backend.stores.neo4j.driver import Row, Writing
 from backend.stores.neo4j.schema import (
     COLLECTION,
@@ -21,7 +19,6 @@ from backend.stores.neo4j.schema import (
     STATED_IN,
     TOUCHED,
     TYPE,
-    VECTORS,
     label_token,
     text_key,
 )
@@ -29,12 +26,12 @@ from backend.stores.neo4j.schema import (
 _ROWS = 5_000  # that one statement takes
 
 
-def apply_validity(transaction: Writing, times: Sequence[Row], endings: Mapping[str, int]) -> None:
-    """Says when each version is current, and which documents have been retired."""
-    for batch in _batches(times):
+def apply_versions(transaction: Writing, versions: Sequence[Row], endings: Mapping[str, int]) -> None:
+    """Says when each version is current and how much it has, and which documents have been retired."""
+    for batch in _batches(versions):
         transaction.run(
             f"""UNWIND $rows AS row MATCH (v:{DOCUMENT} {{key: row.key}})
-                SET v.valid_from = row.valid_from, v.valid_to = row.valid_to, v:{TOUCHED}""",
+                SET v.valid_from = row.valid_from, v.valid_to = row.valid_to, v += row.counts, v:{TOUCHED}""",
             {"rows": batch},
         )
     for batch in _batches([{"id": document, "at": at} for document, at in endings.items()]):
@@ -45,8 +42,8 @@ def apply_validity(transaction: Writing, times: Sequence[Row], endings: Mapping[
         )
 
 
-def apply_entities(transaction: Writing, fields: Mapping[str, Row], vectors: Mapping[str, str | None]) -> None:
-    """Changes entities in place: their fields, their own label, and where their vector is."""
+def apply_entities(transaction: Writing, fields: Mapping[str, Row]) -> None:
+    """Changes entities in place: their fields and their own label."""
     changed = [{"id": key, "fields": row, "token": label_token(row["label"])} for key, row in fields.items()]
     for batch in _batches(changed):
         old = transaction.run(
@@ -62,8 +59,6 @@ def apply_entities(transaction: Writing, fields: Mapping[str, Row], vectors: Map
             f"UNWIND $rows AS row MATCH (n:{ENTITY} {{id: row.id}}) SET n += row.fields SET n:$(row.token)",
             {"rows": batch},
         )
-    for batch in _batches([{"id": key, "vectors": name} for key, name in vectors.items()]):
-        transaction.run(statements.SET_VECTORS, {"rows": batch})
 
 
 def apply_relations(transaction: Writing, fields: Mapping[str, Row]) -> None:
@@ -91,13 +86,7 @@ def apply_retirement(transaction: Writing, entities: Sequence[str], relations: S
         )
 
 
-def apply_names(
-    transaction: Writing,
-    since: int,
-    datasets: set[str],
-    types: Mapping[str, str],
-    collections: Mapping[str, VectorCollection],
-) -> None:
+def apply_names(transaction: Writing, since: int, datasets: set[str], types: Mapping[str, str]) -> None:
     """The names that requests may use, with the numbers that the state of the indexes is told from."""
     parameters = {"since": since}
     _replace(
@@ -115,20 +104,6 @@ def apply_names(
     )
     _merge(transaction, DATASET, [{"name": name} for name in datasets])
     _merge(transaction, TYPE, [{"name": name, "token": token} for name, token in types.items()])
-    for collection in collections.values():
-        transaction.run(
-            f"""OPTIONAL MATCH (o:{VECTORS}) WITH coalesce(max(o.number), 0) + 1 AS number
-                MERGE (k:{VECTORS} {{name: $name}}) ON CREATE SET k.number = number
-                SET k.kind = $kind, k.job = $job, k.count = $count, k.encoder = $encoder""",
-            {
-                "name": collection.name,
-                "kind": collection.kind,
-                "job": collection.job_id,
-                "count": collection.count,
-                "encoder": collection.encoder,
-            },
-        )
-    transaction.run(f"MATCH (k:{VECTORS}) WHERE NOT EXISTS {{ MATCH (n:{ENTITY} {{vectors: k.name}}) }} DELETE k")
 
 
 def _replace(transaction: Writing, label: str, statement: str, parameters: dict[str, Any]) -> None:

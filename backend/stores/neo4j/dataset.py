@@ -6,20 +6,33 @@ from collections.abc import Sequence
 from typing import Any
 
 from backend.stores.neo4j.driver import Row
-from backend.stores.neo4j.rows import entity_list, read_metadata, result_entity
+from backend.stores.neo4j.rows import entity_list, read_metadata, result_entity, stored_statements
 from backend.stores.neo4j.schema import (
+    ABOUT,
     CHUNK,
+    COMPLEMENT_IN,
     DATASET,
     DOCUMENT,
     EDGE,
     ENTITY,
     HAS_PART,
+    HAS_TOPIC,
     MENTIONED_IN,
     RELATION,
     STATED_IN,
+    TOPIC,
 )
 from backend.stores.neo4j.visibility import Reads, written
-from backend.stores.rows import NewMention, NewPassage, NewRelation, NewVersion, StoredEntity, stored_relation
+from backend.stores.rows import (
+    NewComplement,
+    NewMention,
+    NewPassage,
+    NewRelation,
+    NewTopic,
+    NewVersion,
+    StoredEntity,
+    stored_relation,
+)
 
 _VERSIONS_OF = f"MATCH (v:{DOCUMENT}) WHERE v.id IS NOT NULL AND v.dataset = dataset AND {written('v')}"
 _ENTITIES_OF = f"MATCH (n:{ENTITY}) WHERE n.id IS NOT NULL AND n.dataset = dataset AND {written('n')}"
@@ -41,7 +54,14 @@ CALL (dataset) {{
     {_RELATIONS_OF} RETURN count(r) AS relations,
         sum(COUNT {{ MATCH (r)-[s:{STATED_IN}]->() WHERE {written("s")} }}) AS support
 }}
-RETURN dataset, documents, versions, passages, mentions, entities, relations, support"""
+CALL (dataset) {{
+    {_VERSIONS_OF} MATCH (v)-[:{HAS_TOPIC}]->(t:{TOPIC}) WHERE {written("t")} RETURN count(t) AS topics
+}}
+CALL (dataset) {{
+    {_VERSIONS_OF} MATCH (v)-[:{HAS_PART}]->(p:{CHUNK})<-[k:{COMPLEMENT_IN}]-() WHERE {written("p")} AND {written("k")}
+    RETURN count(k) AS complements
+}}
+RETURN dataset, documents, versions, passages, mentions, entities, relations, support, topics, complements"""
 _ENTITIES = f"""
 UNWIND range(0, size($ids) - 1) AS place WITH place, $ids[place] AS id
 MATCH (n:{ENTITY} {{id: id}}) WHERE {written("n")}
@@ -56,18 +76,25 @@ RETURN [{", ".join(f"v.{field}" for field in _VERSION)}] AS version, 'title' IN 
 ORDER BY v.id, v.number"""
 _PASSAGES_OF = f"""
 UNWIND $ids AS id MATCH (v:{DOCUMENT} {{id: id}})-[:{HAS_PART}]->(p:{CHUNK}) WHERE {written("v")} AND {written("p")}"""
-_PASSAGE = ("id", "source_id", "version", "position", "text", "heading", "start", "end", "metadata")
+_PASSAGE = ("id", "source_id", "version", "position", "text", "heading", "start", "end", "metadata", "statements")
 _PASSAGES = f"{_PASSAGES_OF} RETURN [{', '.join(f'p.{field}' for field in _PASSAGE)}] AS passage ORDER BY p.id"
 _MENTIONS = f"""{_PASSAGES_OF}
 MATCH (n:{ENTITY})-[m:{MENTIONED_IN}]->(p) WHERE {written("m")}
-RETURN [n.id, p.id, m.surface, m.start, m.end] AS mention ORDER BY p.id, m.start, n.id"""
-_RELATION = ("id", "source_id", "unstated", "description", "weight")
+RETURN [n.id, p.id, m.surface, m.start, m.end] AS mention, m.statements AS statements ORDER BY p.id, m.start, n.id"""
+_TOPICS = f"""
+UNWIND $ids AS id MATCH (v:{DOCUMENT} {{id: id}})-[:{HAS_TOPIC}]->(t:{TOPIC}) WHERE {written("v")} AND {written("t")}
+RETURN [t.id, t.source_id, v.key, t.title, t.derived] AS topic,
+    [(p:{CHUNK})-[a:{ABOUT}]->(t) WHERE {written("p")} AND {written("a")} | p.id] AS passages ORDER BY t.id"""
+_COMPLEMENTS = f"""{_PASSAGES_OF}
+MATCH (n:{ENTITY})-[k:{COMPLEMENT_IN}]->(p) WHERE {written("k")}
+RETURN [k.id, n.id, k.predicate, k.text, p.id] AS complement, k.statements AS statements ORDER BY k.id, p.id"""
+_RELATION = ("id", "source_id", "unstated", "description", "weight", "is_fact")
 _RELATIONS = f"""
 UNWIND $ids AS id MATCH (r:{RELATION} {{id: id}}) WHERE {written("r")}
 MATCH (x:{EDGE} {{id: r.edge}})
 CALL (r) {{
     MATCH (r)-[s:{STATED_IN}]->(p:{CHUNK}) WHERE {written("s")} AND {written("p")} MATCH (f:{EDGE} {{id: s.edge}})
-    RETURN collect([f.source, f.target, f.type, p.id]) AS support
+    RETURN collect([f.source, f.target, f.type, p.id, s.statements]) AS support
 }}
 RETURN r {{ {", ".join(f".{field}" for field in _RELATION)} }} AS fields, r.metadata AS metadata,
     [x.source, x.target, x.type] AS own, support ORDER BY r.id"""
@@ -94,7 +121,16 @@ class DatasetReads(Reads):
         return [_passage(row) for row in self._asked(_PASSAGES, ids=list(document_ids))]
 
     def mention_rows(self, document_ids: Sequence[str]) -> list[NewMention]:
-        return [NewMention(*row["mention"]) for row in self._asked(_MENTIONS, ids=list(document_ids))]
+        rows = self._asked(_MENTIONS, ids=list(document_ids))
+        return [NewMention(*[*row["mention"], tuple(row["statements"])]) for row in rows]
+
+    def topic_rows(self, document_ids: Sequence[str]) -> list[NewTopic]:
+        rows = self._asked(_TOPICS, ids=list(document_ids))
+        return [NewTopic(*[*row["topic"], tuple(sorted(row["passages"]))]) for row in rows]
+
+    def complement_rows(self, document_ids: Sequence[str]) -> list[NewComplement]:
+        rows = self._asked(_COMPLEMENTS, ids=list(document_ids))
+        return [NewComplement(*[*row["complement"], tuple(row["statements"])]) for row in rows]
 
     def relation_rows(self, ids: Sequence[str]) -> list[NewRelation]:
         return [
@@ -115,5 +151,5 @@ def _version(row: Row) -> NewVersion:
 
 
 def _passage(row: Row) -> NewPassage:
-    *fields, metadata = row["passage"]
-    return NewPassage(*[*fields, read_metadata(metadata)])
+    *fields, metadata, statements = row["passage"]
+    return NewPassage(*[*fields, read_metadata(metadata), stored_statements(statements)])

@@ -164,14 +164,15 @@ def unknown_names(names: Mapping[str, Sequence[str]]) -> tuple[str, dict[str, An
 
 def _queries(words: Sequence[Word], folded: str, labels: Sequence[str]) -> list[str]:
     """Lucene queries: the whole name first, then all the words together, then each of them."""
-    terms = [_term(word, is_last=word == words[-1]) for word in asked_words(words)]
+    terms = [full_text_term(word, is_last=word == words[-1]) for word in asked_words(words)]
     combined = [f"({' AND '.join(terms)})", *terms] if len(terms) > 1 else terms
     tokens = " OR ".join(text_key(label) for label in labels[:_MAX_LABELS])
     among = f" AND label_token:({tokens})" if labels and len(labels) <= _MAX_LABELS else ""
     return [f"name_keys:{text_key(folded)}", *(f"names:({expression}){among}" for expression in combined)]
 
 
-def _term(word: Word, *, is_last: bool) -> str:
+def full_text_term(word: Word, *, is_last: bool) -> str:
+    """A word as a full-text index is asked for it; the last one may be the beginning of one."""
     if is_last and not word.unspaced:
         return f"{_escaped(word.tokens[0])}*"
     return f'"{" ".join(_escaped(token) for token in word.tokens)}"'

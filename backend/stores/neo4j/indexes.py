@@ -8,28 +8,39 @@ from time import sleep
 from backend.errors import IndexNotReady
 from backend.models import IndexState
 from backend.stores.neo4j.driver import Reading, Row, Server
-from backend.stores.neo4j.schema import ENTITY, FULL_TEXT, FULL_TEXT_CONFIG, FULL_TEXT_PROPERTIES, INDEXES, NAMES, Index
+from backend.stores.neo4j.schema import FULL_TEXT_CONFIG, INDEXES, NAMES, PASSAGES, FullTextIndex, Index
 from backend.stores.readiness import FullText
 
 _PAUSE = 0.1
 # A statement of its own: it cannot be part of another.
 _FULL_TEXT_STATE = """SHOW INDEXES YIELD name, type, state, populationPercent, labelsOrTypes, properties, options
-WHERE name = $index
-RETURN type, state, populationPercent AS percent, labelsOrTypes AS labels, properties, options.indexConfig AS config"""
+WHERE name IN $names
+RETURN name, type, state, populationPercent AS percent, labelsOrTypes AS labels, properties,
+    options.indexConfig AS config"""
 _POPULATING = "SHOW INDEXES YIELD name, state WHERE name IN $names AND state = 'POPULATING' RETURN name"
-_OURS = ("FULLTEXT", [ENTITY], sorted(FULL_TEXT_PROPERTIES), FULL_TEXT_CONFIG)
 
 
-def full_text(reading: Reading) -> FullText:
-    """The state of the index that holds the names of all labels."""
-    found = reading.read(_FULL_TEXT_STATE, {"index": FULL_TEXT})
-    return _state(found[0]) if found else FullText(IndexState.MISSING)
+def full_text(reading: Reading, index: FullTextIndex = NAMES) -> FullText:
+    """The state of a full-text index: unless told otherwise of that which holds the names of all labels."""
+    found = reading.read(_FULL_TEXT_STATE, {"names": [index.name]})
+    return _state(found[0], index) if found else FullText(IndexState.MISSING)
 
 
-def _state(index: Row) -> FullText:
+def full_texts(reading: Reading) -> tuple[FullText, FullText]:
+    """The states of the full-text indexes of names and of passages, in one query."""
+    found = {row["name"]: row for row in reading.read(_FULL_TEXT_STATE, {"names": [NAMES.name, PASSAGES.name]})}
+    names, passages = (
+        _state(found[index.name], index) if index.name in found else FullText(IndexState.MISSING)
+        for index in (NAMES, PASSAGES)
+    )
+    return names, passages
+
+
+def _state(index: Row, ours: FullTextIndex) -> FullText:
     if index["state"] == "FAILED":
         return FullText(IndexState.FAILED)
-    if (index["type"], index["labels"], sorted(index["properties"]), index["config"]) != _OURS:
+    expected = ("FULLTEXT", [ours.label], sorted(ours.properties), FULL_TEXT_CONFIG)
+    if (index["type"], index["labels"], sorted(index["properties"]), index["config"]) != expected:
         analyzer = index["config"].get("fulltext.analyzer")
         written = f", analyzed as {analyzer}" if analyzer else ""
         where = f"{', '.join(index['labels'])} ({', '.join(index['properties'])})"
@@ -40,33 +51,41 @@ def _state(index: Row) -> FullText:
 
 
 def make_indexes(server: Server) -> None:
-    """Creates the constraints and indexes that are not there, all but that of names, and waits for them."""
+    """Creates the constraints and indexes that are not there, all but the full-text ones, and waits for them."""
     with server.reading() as reading:
         there = {row["name"] for row in reading.peek("SHOW INDEXES YIELD name RETURN name")}
     _make(server, [index for index in INDEXES if index.name not in there])
 
 
-def rebuild_names(server: Server) -> list[str]:
-    """Makes the full-text index anew where it is missing, has failed or is another; what was done, in words."""
+def rebuild_full_text(server: Server) -> list[str]:
+    """Makes the full-text indexes anew that are missing, have failed or are others; what was done, in words."""
     with server.reading() as reading:
-        before = full_text(reading)
-    if before.state is IndexState.ONLINE:
-        return []
-    if before.state is not IndexState.POPULATING:
-        server.run_alone(f"DROP INDEX {FULL_TEXT} IF EXISTS")
-    _make(server, [NAMES])
+        before = full_texts(reading)
+    done = []
+    for index, kind, was in ((NAMES, "names", before[0]), (PASSAGES, "passages", before[1])):
+        if was.state is not IndexState.ONLINE:
+            done.append(f"{_rebuild(server, index, was.state)} {kind} put into the full-text index")
+    return done
+
+
+def _rebuild(server: Server, index: FullTextIndex, was: IndexState) -> int:
+    """Makes a full-text index anew; how many nodes are in it."""
+    if was is not IndexState.POPULATING:
+        server.run_alone(f"DROP INDEX {index.name} IF EXISTS")
+    _make(server, [index])
     with server.reading() as reading:
-        after = full_text(reading)
-        (count,) = reading.peek(f"MATCH (n:{ENTITY}) WHERE n.id IS NOT NULL RETURN count(n) AS names")
+        after = full_text(reading, index)
+        (row,) = reading.peek(f"MATCH (n:{index.label}) WHERE n.id IS NOT NULL RETURN count(n) AS nodes")
     if after.state is not IndexState.ONLINE:
         raise IndexNotReady(
-            f"The full-text index {FULL_TEXT} in {server.address} is {after.state} after it was made.",
+            f"The full-text index {index.name} in {server.address} is {after.state} after it was made.",
             hint="The server's log says why, or another index has its properties: drop that. Then run `attest index`.",
-            index="fulltext",
+            index="fulltext" if index == NAMES else "passages",
             state=str(after.state),
             remedy="attest index",
         )
-    return [f"{count['names']} names put into the full-text index"]
+    nodes: int = row["nodes"]
+    return nodes
 
 
 def _make(server: Server, indexes: Sequence[Index]) -> None:

@@ -16,28 +16,27 @@ from backend.models import (
 from backend.scope import ResolvedScope
 from backend.stores.neo4j.driver import Row
 from backend.stores.neo4j.entities import unknown_names
-from backend.stores.neo4j.indexes import full_text
-from backend.stores.neo4j.rows import document_fields, document_list, passage_list, result_passage
+from backend.stores.neo4j.indexes import full_texts
+from backend.stores.neo4j.rows import ALL_SPANS, document_fields, document_list, passage_list, result_passage
 from backend.stores.neo4j.schema import (
     CHUNK,
     COLLECTION,
+    COMPLEMENT_IN,
     DATASET,
     DOCUMENT,
     ENTITY,
     HAS_PART,
     LABEL,
-    MENTIONED_IN,
     METADATA_KEY,
     RELATION,
     STATED_IN,
+    STORE,
     TYPE,
     VECTORS,
     text_key,
 )
 from backend.stores.neo4j.visibility import Reads, written
 from backend.stores.readiness import FullText, data_version, index_states
-
-_ALL_SPANS = f"[(n:{ENTITY})-[m:{MENTIONED_IN}]->(p) WHERE {written('m')} | [m.start, m.end]]"
 
 
 class LibraryReads(Reads):
@@ -55,9 +54,10 @@ class LibraryReads(Reads):
     def opening(self, names: Mapping[str, Sequence[str]]) -> tuple[Catalog, tuple[tuple[str, str], ...]]:
         unknown, asked = unknown_names(names)
         (row,) = self.reading.read(f"{_CATALOG}, {unknown} AS unknown", {**asked, "commit": self.commit})
-        return self._catalog(row, full_text(self.reading)), tuple((kind, name) for kind, name in row["unknown"])
+        catalog = self._catalog(row, *full_texts(self.reading))
+        return catalog, tuple((kind, name) for kind, name in row["unknown"])
 
-    def _catalog(self, row: Row, names: FullText) -> Catalog:
+    def _catalog(self, row: Row, names: FullText, passages: FullText) -> Catalog:
         labels = {name: (entities, without) for name, entities, without in row["labels"]}
         return Catalog(
             data_version=self.data_version,
@@ -65,7 +65,13 @@ class LibraryReads(Reads):
             relation_types=tuple(sorted(row["relation_types"])),
             collections=tuple(sorted(row["collections"])),
             metadata_keys=tuple(sorted(row["metadata_keys"])),
-            indexes=index_states(labels, names, building=self.building),
+            indexes=index_states(
+                labels,
+                names,
+                passages=passages,
+                kinds={kind: (size, without) for kind, size, without in row["kinds"]},
+                building=self.building,
+            ),
             vector_collections=tuple(VectorCollection(*fields[1:]) for fields in sorted(row["vector_collections"])),
         )
 
@@ -87,7 +93,7 @@ class LibraryReads(Reads):
     def passage(self, passage_id: str) -> Passage | None:
         rows = self.reading.read(
             f"""MATCH (p:{CHUNK} {{id: $id}})<-[:{HAS_PART}]-(v:{DOCUMENT}) WHERE {written("p")} AND {written("v")}
-                RETURN {passage_list("p", "v", _ALL_SPANS)} AS passage""",
+                RETURN {passage_list("p", "v", ALL_SPANS)} AS passage""",
             {"id": passage_id, "commit": self.commit},
         )
         return result_passage(rows[0]["passage"]) if rows else None
@@ -100,7 +106,7 @@ class LibraryReads(Reads):
                 CALL (v) {{
                     MATCH (v)-[:{HAS_PART}]->(p:{CHUNK}) WHERE {written("p")}
                     WITH v, p ORDER BY p.position, p.id
-                    RETURN collect({passage_list("p", "v", _ALL_SPANS)}) AS passages
+                    RETURN collect({passage_list("p", "v", ALL_SPANS)}) AS passages
                 }}
                 RETURN {document_list("v")} AS document, passages""",
             {**visible.parameters, "id": document_id, "version": version},
@@ -133,9 +139,8 @@ class LibraryReads(Reads):
             f"""MATCH (d:{DATASET}) WITH d.name AS name
                 CALL (name) {{
                     MATCH (v:{DOCUMENT}) WHERE v.id IS NOT NULL AND v.dataset = name AND {visible.current("v")}
-                    OPTIONAL MATCH (v)-[:{HAS_PART}]->(p:{CHUNK}) WHERE {written("p")}
-                    WITH v, p, COUNT {{ MATCH (p)<-[m:{MENTIONED_IN}]-() WHERE {written("m")} }} AS mentions
-                    RETURN count(DISTINCT v.id) AS documents, count(p) AS passages, sum(mentions) AS mentions
+                    RETURN count(DISTINCT v.id) AS documents, sum(v.passages) AS passages,
+                        sum(v.mentions) AS mentions, sum(v.statements) AS statements, sum(v.topics) AS topics
                 }}
                 CALL (name) {{
                     MATCH (n:{ENTITY}) WHERE n.id IS NOT NULL AND n.dataset = name AND {written("n")} AND NOT n.retired
@@ -144,9 +149,16 @@ class LibraryReads(Reads):
                 CALL (name) {{
                     MATCH (r:{RELATION}) WHERE r.id IS NOT NULL AND r.dataset = name AND {written("r")}
                         AND (r.unstated OR {shown})
-                    RETURN count(r) AS relations
+                    RETURN count(CASE WHEN NOT r.is_fact THEN 1 END) AS relations, count(DISTINCT r.edge) AS edges,
+                        count(DISTINCT CASE WHEN r.is_fact THEN r.edge END) AS given
                 }}
-                RETURN name, documents, passages, entities, mentions, relations""",
+                CALL (name) {{
+                    MATCH (:{ENTITY})-[k:{COMPLEMENT_IN}]->(p:{CHUNK})<-[:{HAS_PART}]-(v:{DOCUMENT})
+                    WHERE k.dataset = name AND {written("k")} AND {written("p")} AND {visible.current("v")}
+                    RETURN count(DISTINCT k.id) AS complements
+                }}
+                RETURN name, documents, passages, entities, mentions, relations, topics, statements,
+                    complements + CASE WHEN given + complements > 0 THEN given ELSE edges END AS facts""",
             visible.parameters,
         )
         return tuple(sorted((DatasetCounts(**row) for row in rows), key=lambda counts: counts.name))
@@ -155,15 +167,14 @@ class LibraryReads(Reads):
         visible = self.visibility(scope)
         rows = self.reading.read(
             f"""MATCH (v:{DOCUMENT}) WHERE v.id IS NOT NULL AND {visible.current("v")}
-                WITH v.collection AS name, v.id AS document,
-                    COUNT {{ MATCH (v)-[:{HAS_PART}]->(p:{CHUNK}) WHERE {written("p")} }} AS passages
-                RETURN name, count(DISTINCT document) AS documents, sum(passages) AS passages""",
+                RETURN v.collection AS name, count(DISTINCT v.id) AS documents, sum(v.passages) AS passages""",
             visible.parameters,
         )
         return tuple(sorted((CollectionCounts(**row) for row in rows), key=lambda counts: counts.name))
 
 
-# Labels come with the number of their entities, and of those without a vector; one statement reads all names.
+# Labels, and the other kinds of vectors, come with the number of their rows, and of those without a vector; one
+# statement reads all names.
 _CATALOG = f"""
 CALL () {{ MATCH (k:{LABEL}) RETURN collect([k.name, k.entities, k.without_vector]) AS labels }}
 CALL () {{ MATCH (k:{TYPE}) RETURN collect(k.name) AS relation_types }}
@@ -172,4 +183,8 @@ CALL () {{ MATCH (k:{METADATA_KEY}) RETURN collect(k.name) AS metadata_keys }}
 CALL () {{
     MATCH (k:{VECTORS}) RETURN collect([k.number, k.name, k.kind, k.job, k.count, k.encoder]) AS vector_collections
 }}
-RETURN labels, relation_types, collections, metadata_keys, vector_collections"""
+MATCH (s:{STORE} {{id: 'store'}})
+RETURN labels, relation_types, collections, metadata_keys, vector_collections, [
+    ['chunk', s.passages, s.without_chunk], ['topic', s.topics, s.without_topic],
+    ['statement', s.passages, s.without_statement]
+] AS kinds"""

@@ -12,9 +12,11 @@ from backend.stores.neo4j.schema import (
     EDGE,
     ENTITY,
     HAS_PART,
+    HAS_TOPIC,
     MENTIONED_IN,
     RELATION,
     STATED_IN,
+    TOPIC,
     TOUCHED,
     text_key,
 )
@@ -100,6 +102,6 @@ def remove_document(transaction: Writing, document: str) -> None:
             CALL (entities) {{ UNWIND entities AS n DETACH DELETE n }}""",
         asked,
     )
-    transaction.run(
-        f"""MATCH (v:{DOCUMENT} {{id: $id}}) OPTIONAL MATCH (v)-[:{HAS_PART}]->(p:{CHUNK}) DETACH DELETE p, v""", asked
-    )
+    for part, label in ((HAS_PART, CHUNK), (HAS_TOPIC, TOPIC)):
+        transaction.run(f"MATCH (:{DOCUMENT} {{id: $id}})-[:{part}]->(n:{label}) DETACH DELETE n", asked)
+    transaction.run(f"MATCH (v:{DOCUMENT} {{id: $id}}) DETACH DELETE v", asked)

@@ -8,9 +8,14 @@ from typing import Any
 import orjson
 
 from backend.models import Counts, Document, Entity, Evidence, Json, Passage, Span
+from backend.stores.neo4j.schema import ENTITY, MENTIONED_IN
+from backend.stores.neo4j.visibility import written
+from backend.stores.rows import NewStatement, read_statements
 
 # Evidence in its last order: document title by code point, position, id. (`v` is the version, `p` the passage.)
 READING_ORDER = "v.title_order, p.position, p.id"
+# Every mention in a passage `p`.
+ALL_SPANS = f"[(n:{ENTITY})-[m:{MENTIONED_IN}]->(p) WHERE {written('m')} | [m.start, m.end]]"
 
 
 def entity_list(entity: str) -> str:
@@ -89,7 +94,7 @@ def result_evidence(row: dict[str, Any]) -> Evidence:
 
 
 def as_json(value: Any) -> str:
-    """How metadata is stored: the server keeps no maps."""
+    """How metadata, and a statement, is stored: the server keeps no maps, and no lists of different things."""
     return orjson.dumps(value).decode()
 
 
@@ -97,6 +102,11 @@ def read_metadata(text: str) -> dict[str, Json]:
     """What `as_json` has made of metadata."""
     found: dict[str, Json] = orjson.loads(text) if text != "{}" else {}
     return found
+
+
+def stored_statements(texts: Sequence[str]) -> tuple[NewStatement, ...]:
+    """The statements that were stored as these texts."""
+    return read_statements(map(orjson.loads, texts))
 
 
 def _spans(pairs: Sequence[Sequence[int | None]]) -> tuple[Span, ...]:

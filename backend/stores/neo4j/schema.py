@@ -4,6 +4,9 @@
 type is that of the relations it folds. A `Document` node is one version of a document. (:Relation)-[:STATED_IN]->
 (:Chunk) says which passages state a relation, and an `Edge` node stands for each edge where a walk reads them: in the
 order of their stored support, from an index, since a hub's relationships would have to be sorted at every read.
+(:Document)-[:HAS_TOPIC]->(:Topic)<-[:ABOUT]-(:Chunk) are the themes of a version, and (:Entity)-[:COMPLEMENT_IN]->
+(:Chunk) is a fact whose object is a plain text, in one passage. The statements of a passage are a property of it, each
+a JSON text; what is in some of them (a mention, support, such a fact) has their places, from 0, in its `statements`.
 
 What a job writes carries `since`, the number of the commit that will show it; a reading asks for what is not younger
 than the commit it began with. Text from data is in no range index, which refuses long ones: hashes stand for it.
@@ -14,9 +17,10 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
-DOCUMENT, CHUNK, ENTITY, RELATION, EDGE = "Document", "Chunk", "Entity", "Relation", "Edge"
+DOCUMENT, CHUNK, TOPIC = "Document", "Chunk", "Topic"
+ENTITY, RELATION, EDGE = "Entity", "Relation", "Edge"
 # One node that says which commit is the last, and one per name that requests may use.
 STORE, DATASET, LABEL, TYPE = "AttestStore", "AttestDataset", "AttestLabel", "AttestRelationType"
 COLLECTION, METADATA_KEY, VECTORS = "AttestCollection", "AttestMetadataKey", "AttestVectors"
@@ -24,23 +28,37 @@ JOB = "AttestJob"
 # On what a commit has changed, until what is derived from it has been computed.
 TOUCHED = "AttestTouched"
 OWN_LABELS = frozenset(
-    (DOCUMENT, CHUNK, ENTITY, RELATION, EDGE, STORE, DATASET, LABEL, TYPE, COLLECTION, METADATA_KEY, VECTORS, JOB)
+    (
+        DOCUMENT,
+        CHUNK,
+        TOPIC,
+        ENTITY,
+        RELATION,
+        EDGE,
+        STORE,
+        DATASET,
+        LABEL,
+        TYPE,
+        COLLECTION,
+        METADATA_KEY,
+        VECTORS,
+        JOB,
+    )
 ) | {TOUCHED}
 
-HAS_PART, MENTIONED_IN, STATED_IN, RELATED = "HAS_PART", "MENTIONED_IN", "STATED_IN", "RELATED"
-OWN_TYPES = frozenset((HAS_PART, MENTIONED_IN, STATED_IN, RELATED))
+HAS_PART, HAS_TOPIC, ABOUT = "HAS_PART", "HAS_TOPIC", "ABOUT"
+MENTIONED_IN, STATED_IN, COMPLEMENT_IN, RELATED = "MENTIONED_IN", "STATED_IN", "COMPLEMENT_IN", "RELATED"
+OWN_TYPES = frozenset((HAS_PART, HAS_TOPIC, ABOUT, MENTIONED_IN, STATED_IN, COMPLEMENT_IN, RELATED))
 # A server keeps at most 65,535 relationship types and slows down long before: further ones are RELATED. Every
 # relationship has its type as a property, which is what queries read.
 MAX_TYPES = 10_000
 _MAX_TOKEN = 200
 
 FULL_TEXT, FULL_TEXT_PROPERTIES = "attest_names", ("names", "name_keys", "label_token")
+# What a passage is found by; the words of its title are those of its version, which an index of passages cannot reach.
+PASSAGE_FULL_TEXT, PASSAGE_WORDS = "attest_passages", ("title_words", "heading_words", "words")
 # Words are folded and split above the stores; the analyzer only takes them apart again at the spaces.
 FULL_TEXT_CONFIG = {"fulltext.analyzer": "whitespace", "fulltext.eventually_consistent": False}
-_FULL_TEXT_STATEMENT = (
-    f"CREATE FULLTEXT INDEX {FULL_TEXT} IF NOT EXISTS FOR (n:{ENTITY}) ON EACH [n.{', n.'.join(FULL_TEXT_PROPERTIES)}] "
-    f"OPTIONS {{indexConfig: {{{', '.join(f'`{key}`: {value!r}' for key, value in FULL_TEXT_CONFIG.items())}}}}}"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +67,23 @@ class Index:
 
     name: str
     statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class FullTextIndex(Index):
+    """A full-text index, and what of which nodes it holds."""
+
+    label: str
+    properties: tuple[str, ...]
+
+
+def _full_text(name: str, label: str, properties: tuple[str, ...]) -> FullTextIndex:
+    config = ", ".join(f"`{key}`: {value!r}" for key, value in FULL_TEXT_CONFIG.items())
+    statement = (
+        f"CREATE FULLTEXT INDEX {name} IF NOT EXISTS FOR (n:{label}) ON EACH [n.{', n.'.join(properties)}] "
+        f"OPTIONS {{indexConfig: {{{config}}}}}"
+    )
+    return FullTextIndex(name, statement, label, properties)
 
 
 def _unique(label: str, key: str) -> Index:
@@ -101,6 +136,10 @@ INDEXES = (
     _range(DOCUMENT, "source_key"),
     _unique(CHUNK, "id"),
     _range(CHUNK, "source_key"),
+    _range(CHUNK, "vectors"),
+    _range(CHUNK, "statement_vectors"),
+    _unique(TOPIC, "id"),
+    _range(TOPIC, "vectors"),
     _unique(ENTITY, "id"),
     _range(ENTITY, "source_key"),
     _range(ENTITY, "vectors"),
@@ -110,7 +149,8 @@ INDEXES = (
     _unique(EDGE, "id"),
     *(_range(EDGE, *_columns(end, *between)) for between in ((), ("type_key",)) for end in FAR_END),
 )
-NAMES = Index(FULL_TEXT, _FULL_TEXT_STATEMENT)
+NAMES = _full_text(FULL_TEXT, ENTITY, FULL_TEXT_PROPERTIES)
+PASSAGES = _full_text(PASSAGE_FULL_TEXT, CHUNK, PASSAGE_WORDS)
 
 
 def text_key(*parts: str) -> str:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from backend.stores.neo4j.schema import (
+    ABOUT,
     CHUNK,
+    COMPLEMENT_IN,
     DOCUMENT,
     EDGE,
     ENTITY,
     HAS_PART,
+    HAS_TOPIC,
     JOB,
     MENTIONED_IN,
     RELATION,
     STATED_IN,
     STORE,
+    TOPIC,
     TOUCHED,
     TYPE,
 )
@@ -25,7 +29,8 @@ RETURN k.schema AS schema, k.identity AS identity, k.commits AS commits, k.writi
     k.settled_at AS settled_at, k.removing AS removing, k.lease AS lease, k.committing AS committing"""
 CREATE_STATE = f"""MERGE (k:{STORE} {{id: 'store'}})
 ON CREATE SET k.schema = $schema, k.identity = $identity, k.commits = 0, k.settled = 0, k.settled_at = $beginning,
-    k.number = 0, k.removing = []"""
+    k.number = 0, k.removing = [], k.passages = 0, k.topics = 0, k.without_chunk = 0, k.without_topic = 0,
+    k.without_statement = 0"""
 BEGIN = f"MATCH (k:{STORE} {{id: 'store'}}) SET k.writing = k.commits + 1, k.committing = null"
 END = f"MATCH (k:{STORE} {{id: 'store'}}) SET k.writing = null"
 # A server shows the changes of a transaction one after the other while it commits. Readings wait from before that, in
@@ -35,7 +40,7 @@ COMMIT_ENDS = f"MATCH (k:{STORE} {{id: 'store'}}) SET k.committing = null"
 # Written to first, so that nobody takes the lease, or the wait of readings for ended, between the look and the commit.
 COMMIT = f"""MATCH (k:{STORE} {{id: 'store'}}) SET k.writing = null
 WITH k WHERE k.lease = $job AND k.commits = $commit - 1 AND k.committing
-SET k.commits = $commit, k.number = $number, k.removing = k.removing + $removed
+SET k.commits = $commit, k.number = $number, k.removing = k.removing + $removed, k += $counts
 WITH k MERGE (j:{JOB} {{id: $job}}) SET j.committed_at = $at, j.report = $report
 RETURN k.commits AS commits"""
 LAST_NUMBER = f"MATCH (k:{STORE} {{id: 'store'}}) RETURN k.number AS number"
@@ -50,18 +55,35 @@ KNOWN = {
 CURRENT_VERSIONS = f"""MATCH (v:{DOCUMENT}) WHERE v.id IS NOT NULL AND v.dataset = $dataset AND {written("v")}
 WITH v ORDER BY v.number
 WITH v.id AS id, last(collect(v)) AS v, collect(v.ended) AS endings
-RETURN id, v.source_id AS source_id, v.number AS number, v.content AS content, v.key AS version,
+RETURN id, v.source_id AS source_id, v.number AS number, v.content AS content, v.key AS version, v.title AS title,
     v.ended IS NOT NULL AS ended"""
 VERSION_KEYS = f"""UNWIND $ids AS id MATCH (v:{DOCUMENT} {{id: id}}) WHERE {written("v")}
 RETURN v.id AS id, v.key AS key"""
 LAST_VERSIONS = f"""UNWIND $ids AS id MATCH (v:{DOCUMENT} {{id: id}}) WHERE {written("v")}
 RETURN id, max(v.number) AS number"""
+# With what each version has. Only a statement that a bundle has comes with a text; of sentences those count in which
+# something is mentioned.
 VERSIONS = f"""UNWIND $ids AS id MATCH (v:{DOCUMENT} {{id: id}}) WHERE v.since <= $since
-RETURN v.id AS id, v.number AS number, v.begins AS begins, v.key AS key, v.ended AS ended"""
+CALL (v) {{
+    MATCH (v)-[:{HAS_PART}]->(p:{CHUNK}) WHERE p.since <= $since
+    RETURN count(p) AS passages,
+        sum(COUNT {{ MATCH (p)<-[m:{MENTIONED_IN}]-() WHERE m.since <= $since }}) AS mentions,
+        sum(CASE WHEN p.statements[0] CONTAINS '"' THEN size(p.statements) ELSE COUNT {{
+            MATCH (p)<-[m:{MENTIONED_IN}]-() WHERE m.since <= $since UNWIND m.statements AS place RETURN DISTINCT place
+        }} END) AS statements
+}}
+RETURN v.id AS id, v.number AS number, v.begins AS begins, v.key AS key, v.ended AS ended, {{
+    passages: passages, mentions: mentions, statements: statements,
+    topics: COUNT {{ MATCH (v)-[:{HAS_TOPIC}]->(t:{TOPIC}) WHERE t.since <= $since }}
+}} AS counts"""
 CURRENT_PASSAGES = f"""UNWIND $keys AS key
 MATCH (p:{CHUNK} {{source_key: key}})<-[:{HAS_PART}]-(v:{DOCUMENT}) WHERE {written("p")} AND {written("v")}
 AND NOT EXISTS {{ MATCH (l:{DOCUMENT} {{id: v.id}}) WHERE {written("l")} AND l.number > v.number }}
 RETURN p.source_id AS source_id, p.id AS id, p.text AS text, v.source_id AS document"""
+PASSAGE_TEXTS = f"""UNWIND $ids AS id MATCH (p:{CHUNK} {{id: id}}) WHERE p.since <= $since
+RETURN p.id AS id, p.text AS text, p.statements AS statements"""
+ENTITY_NAMES = f"""UNWIND $ids AS id MATCH (n:{ENTITY} {{id: id}}) WHERE n.since <= $since
+RETURN n.id AS id, n.name AS name, n.aliases AS aliases"""
 STORED_ENTITIES = f"""UNWIND $ids AS id MATCH (n:{ENTITY} {{id: id}}) WHERE {written("n")}
 RETURN n.id AS id, n.label AS label, n.name AS name, n.aliases AS aliases, n.description AS description,
     n.metadata AS metadata, n.retired AS retired"""
@@ -69,11 +91,6 @@ STORED_RELATIONS = f"""UNWIND $ids AS id MATCH (r:{RELATION} {{id: id}}) WHERE {
 RETURN r.id AS id, r.source_id AS source_id, r.edge AS edge, r.type AS type, r.unstated AS unstated,
     r.description AS description, r.weight AS weight, r.metadata AS metadata"""
 STORED_EDGES = f"UNWIND $ids AS id MATCH (x:{EDGE} {{id: id}}) RETURN x.id AS id"
-ENTITY_TEXTS = f"""MATCH (n:{ENTITY}) WHERE n.id > $after AND n.since <= $since
-RETURN n.id AS id, n.label AS label, n.name AS name, n.description AS description, n.vectors AS vectors
-ORDER BY n.id LIMIT $limit"""
-PLACED_VECTORS = f"""MATCH (n:{ENTITY} {{vectors: $name}}) WHERE {written("n")}
-RETURN n.id AS id, n.label AS label ORDER BY n.id"""
 OF_DATASET = {
     "document": f"""MATCH (v:{DOCUMENT}) WHERE v.id IS NOT NULL AND v.dataset = $dataset AND {written("v")}
 WITH v ORDER BY v.number WITH v.id AS id, last(collect(v)) AS v RETURN id, v.ended IS NOT NULL AS ended""",
@@ -98,8 +115,18 @@ CREATE_VERSIONS = f"UNWIND $rows AS row CREATE (v:{DOCUMENT}) SET v = row.fields
 CREATE_PASSAGES = f"""UNWIND $rows AS row
 MATCH (v:{DOCUMENT} {{key: row.version}})
 WHERE NOT EXISTS {{ MATCH (:{CHUNK} {{id: row.fields.id}}) }}
-CREATE (v)-[:{HAS_PART}]->(p:{CHUNK}) SET p = row.fields, p.document = v.id
+CREATE (v)-[:{HAS_PART}]->(p:{CHUNK}) SET p = row.fields, p.document = v.id, p.title_words = v.words
 RETURN DISTINCT v.id AS document"""
+ADD_STATEMENTS = f"""UNWIND $rows AS row MATCH (p:{CHUNK} {{id: row.passage}}) WHERE p.since = $since
+SET p.statements = p.statements + row.statements"""
+CREATE_TOPICS = f"""UNWIND $rows AS row
+MATCH (v:{DOCUMENT} {{key: row.version}})
+WHERE NOT EXISTS {{ MATCH (:{TOPIC} {{id: row.fields.id}}) }}
+CREATE (v)-[:{HAS_TOPIC}]->(t:{TOPIC}) SET t = row.fields
+RETURN DISTINCT v.id AS document"""
+ADD_TO_TOPICS = f"""UNWIND $rows AS row
+MATCH (p:{CHUNK} {{id: row.passage}}), (t:{TOPIC} {{id: row.topic}})
+MERGE (p)-[a:{ABOUT}]->(t) ON CREATE SET a.since = $since"""
 CREATE_MENTIONS = f"""UNWIND $rows AS row
 MATCH (n:{ENTITY} {{id: row.entity}}), (p:{CHUNK} {{id: row.passage}})
 WHERE p.since = $since OR NOT EXISTS {{
@@ -110,18 +137,21 @@ WHERE p.since = $since OR NOT EXISTS {{
 }}
 CREATE (n)-[m:{MENTIONED_IN}]->(p) SET m = row.fields
 RETURN DISTINCT p.document AS document"""
+CREATE_COMPLEMENTS = f"""UNWIND $rows AS row
+MATCH (n:{ENTITY} {{id: row.entity}}), (p:{CHUNK} {{id: row.passage}})
+WHERE NOT EXISTS {{ MATCH (p)<-[:{COMPLEMENT_IN} {{id: row.fields.id}}]-() }}
+CREATE (n)-[k:{COMPLEMENT_IN}]->(p) SET k = row.fields"""
 # Without its place in the order an edge is in no index of the walk: one of an entity to itself is never followed.
 CREATE_EDGES = f"""UNWIND $rows AS row
-MATCH (s:{ENTITY} {{id: row.source}}), (t:{ENTITY} {{id: row.target}})
+MATCH (s:{ENTITY} {{id: row.fields.source}}), (t:{ENTITY} {{id: row.fields.target}})
 CREATE (x:{EDGE}:{TOUCHED}) SET x = row.fields, x.since = $since, x.stated = 0, x.unstated = 0, x.unstated_now = 0,
     x.passages = 0, x.documents = 0, x.kept_at_source = false, x.kept_at_target = false,
-    x.less_documents = CASE WHEN row.source <> row.target THEN 0 END,
-    x.less_passages = CASE WHEN row.source <> row.target THEN 0 END
+    x.less_documents = CASE WHEN row.fields.source <> row.fields.target THEN 0 END,
+    x.less_passages = CASE WHEN row.fields.source <> row.fields.target THEN 0 END
 CREATE (s)-[:$(row.token) {{id: row.fields.id, type: row.fields.type, since: $since}}]->(t)"""
 CREATE_RELATIONS = f"UNWIND $rows AS row CREATE (r:{RELATION}) SET r = row.fields"
 CREATE_SUPPORT = f"""UNWIND $rows AS row
 MATCH (r:{RELATION} {{id: row.relation}}), (p:{CHUNK} {{id: row.passage}})
 WHERE r.since = $since OR NOT EXISTS {{ MATCH (r)-[s:{STATED_IN}]->(p) WHERE s.edge = row.edge }}
-CREATE (r)-[:{STATED_IN} {{edge: row.edge, since: $since}}]->(p)"""
+CREATE (r)-[s:{STATED_IN} {{edge: row.edge, since: $since}}]->(p) SET s.statements = row.statements"""
 TOUCH_EDGES = f"UNWIND $rows AS row MATCH (x:{EDGE} {{id: row.id}}) SET x:{TOUCHED}"
-SET_VECTORS = f"UNWIND $rows AS row MATCH (n:{ENTITY} {{id: row.id}}) SET n.vectors = row.vectors"

@@ -18,6 +18,7 @@ from backend.stores.neo4j.edges import EdgeReads
 from backend.stores.neo4j.entities import EntityReads
 from backend.stores.neo4j.jobs import Neo4jJobs, read_jobs
 from backend.stores.neo4j.library import LibraryReads
+from backend.stores.neo4j.passages import PassageReads
 from backend.stores.neo4j.schema import SCHEMA_VERSION
 from backend.stores.neo4j.settling import settle
 from backend.stores.neo4j.state import read_state, require_same, required
@@ -32,7 +33,7 @@ _ATTEMPTS = 5
 _COMMIT_SECONDS, _PAUSE = 2.0, 0.02
 
 
-class Neo4jView(EntityReads, EdgeReads, LibraryReads, DatasetReads):
+class Neo4jView(EntityReads, PassageReads, EdgeReads, LibraryReads, DatasetReads):
     """A GraphView of what one commit shows."""
 
     def __init__(self, reading: Reading, state: Row) -> None:
@@ -138,7 +139,7 @@ class Neo4jStore:
             rows = reading.peek(statements.STATE)
         if not rows:
             indexes.make_indexes(self._server)
-            indexes.rebuild_names(self._server)
+            indexes.rebuild_full_text(self._server)
             fields = {"schema": SCHEMA_VERSION, "identity": str(uuid4()), "beginning": BEGINNING}
             self._server.write(lambda transaction: transaction.run(statements.CREATE_STATE, fields))
             rows = [read_state(self._server)]

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 
 from backend.stores.neo4j.driver import Server
 from backend.stores.neo4j.schema import (
+    ABOUT,
     CHUNK,
+    COMPLEMENT_IN,
     DOCUMENT,
     EDGE,
     ENTITY,
     HAS_PART,
+    HAS_TOPIC,
     MENTIONED_IN,
     RELATION,
     STATED_IN,
+    TOPIC,
     in_order,
 )
 
@@ -30,8 +34,7 @@ def sweep(server: Server, commit: int, removed: Sequence[str] = ()) -> None:
     hint, present = in_order("source")
     ends = f"MATCH (:{ENTITY} {{id: n.source}})-[t {{id: n.id}}]->(:{ENTITY} {{id: n.target}})"
     for rows, deleted in (
-        (f"MATCH ()-[n:{MENTIONED_IN}]->() WHERE {dead}", "n"),
-        (f"MATCH ()-[n:{STATED_IN}]->() WHERE {dead}", "n"),
+        *((f"MATCH ()-[n:{kind}]->() WHERE {dead}", "n") for kind in (MENTIONED_IN, STATED_IN, ABOUT, COMPLEMENT_IN)),
         (f"MATCH (n:{EDGE}) WHERE {dead} {ends}", "t"),
         (f"MATCH (n:{EDGE}) WHERE {dead}", "n"),
         # Of a removed dataset edges have no mark of their own: its entities lead to them.
@@ -39,8 +42,9 @@ def sweep(server: Server, commit: int, removed: Sequence[str] = ()) -> None:
         (f"MATCH (n:{ENTITY}) WHERE {dead} MATCH (n)-[t]->(n) MATCH (x:{EDGE} {{id: t.id}})", "x"),
         (f"MATCH (n:{ENTITY}) WHERE {dead} MATCH (n)-[t]->()", "t"),
         (f"MATCH (n:{DOCUMENT}) WHERE {dead} MATCH (n)-[:{HAS_PART}]->(p:{CHUNK})", "p"),
+        (f"MATCH (n:{DOCUMENT}) WHERE {dead} MATCH (n)-[:{HAS_TOPIC}]->(t:{TOPIC})", "t"),
         (f"MATCH (n:{RELATION}) WHERE {dead} OR n.dataset IN $removed", "n"),
-        *((f"MATCH (n:{label}) WHERE {dead}", "n") for label in (CHUNK, ENTITY, DOCUMENT)),
+        *((f"MATCH (n:{label}) WHERE {dead}", "n") for label in (CHUNK, TOPIC, ENTITY, DOCUMENT)),
     ):
         server.run_alone(
             f"{rows} CALL ({deleted}) {{ DETACH DELETE {deleted} }} IN TRANSACTIONS OF {_ROWS} ROWS",
