@@ -46,16 +46,21 @@ class NameScorer:
         self._plain = {word.text for word in self._asked if not word.unspaced}
         self._last = self.words[-1].text if self.words and not self.words[-1].unspaced else None
 
-    def score(self, name: str, aliases: Sequence[str] = ()) -> tuple[NameScore, Match] | None:
-        """The best of the name and the aliases, ties to the earlier; None when no word matches."""
-        best, text, kind = self._score(name, True), name, "name"
-        for alias in aliases:
-            found = self._score(alias, False)
-            if found > best:
-                best, text, kind = found, alias, "alias"
-        if not best.query_share:
-            return None
-        return best, Match(text, kind, best.exact_name or best.exact_alias)
+    def score(self, name: str, aliases: Sequence[str] = ()) -> NameScore | None:
+        """The best of the name and the aliases; None when no word matches."""
+        best = max(self._scores(name, aliases))
+        return best if best.query_share else None
+
+    def match(self, name: str, aliases: Sequence[str] = ()) -> Match:
+        """Which of the name and the aliases is the best, ties to the earlier."""
+        scores = self._scores(name, aliases)
+        best = max(scores)
+        number = scores.index(best)
+        kind = "alias" if number else "name"
+        return Match((name, *aliases)[number], kind, best.exact_name or best.exact_alias)
+
+    def _scores(self, name: str, aliases: Sequence[str]) -> list[NameScore]:
+        return [self._score(name, True), *[self._score(alias, False) for alias in aliases]]
 
     def _score(self, name: str, is_name: bool) -> NameScore:
         folded = fold(name)
