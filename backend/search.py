@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -77,13 +78,18 @@ def search(
         _check_ready(query, labels, catalog, encoder)
     channels: dict[str, _Channel] = {}
     scorer = NameScorer(query.text)
-    if query.mode is not Mode.SEMANTIC:
-        with watch.step("lexical"):
-            channels["lexical"] = _lexical(view, query, scorer, scope)
-    if query.mode is not Mode.LEXICAL:
-        with watch.step("semantic"):
+    with ThreadPoolExecutor(1) as beside:
+        if query.mode is not Mode.LEXICAL:
+            # The vectors are read while names are looked up: neither needs the other, nor, mostly, the interpreter.
+            # Both are opened before, since two threads must not import NumPy at once.
             reader = _SemanticReader(view, query, scope, catalog, index(), labels)
-            channels["semantic"] = reader.channel(reader.nearest(encoder()))
+            nearest = beside.submit(reader.nearest, encoder())
+        if query.mode is not Mode.SEMANTIC:
+            with watch.step("lexical"):
+                channels["lexical"] = _lexical(view, query, scorer, scope)
+        if query.mode is not Mode.LEXICAL:
+            with watch.step("semantic"):
+                channels["semantic"] = reader.channel(nearest.result())
     ranked = _ranked(query.mode, channels)
     hits = ranked[: query.limit]
     with watch.step("evidence"):
