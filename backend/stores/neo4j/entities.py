@@ -24,7 +24,6 @@ from backend.stores.neo4j.schema import (
     DOCUMENT,
     ENTITY,
     FULL_TEXT,
-    HAS_PART,
     LABEL,
     MENTIONED_IN,
     TYPE,
@@ -103,10 +102,10 @@ class EntityReads(Reads):
         rows = self.reading.read(
             f"""UNWIND $ids AS id MATCH (n:{ENTITY} {{id: id}}) WHERE {written("n")} AND {visible.entity_known("n")}
                 CALL (n) {{
-                    MATCH (n)-[m:{MENTIONED_IN}]->(p:{CHUNK})<-[:{HAS_PART}]-(v:{DOCUMENT})
-                    WHERE {written("m")} AND {written("p")} AND {visible.current("v")}
-                    WITH n, p, v, count(m) AS mentions,
-                        size([word IN $words WHERE p.words CONTAINS word]) AS matched
+                    MATCH (n)-[m:{MENTIONED_IN}]->(p:{CHUNK}) WHERE {written("m")} AND {written("p")}
+                    WITH n, p, count(m) AS mentions
+                    MATCH (v:{DOCUMENT} {{key: p.version}}) WHERE {visible.current("v")}
+                    WITH n, p, v, mentions, size([word IN $words WHERE p.words CONTAINS word]) AS matched
                     ORDER BY matched DESC, mentions DESC, {READING_ORDER}
                     WITH collect([p, v]) AS pairs, count(DISTINCT v.id) AS documents
                     CALL (n, pairs) {{
