@@ -208,7 +208,7 @@ class Explorer:
     def entity_evidence(self, entity_id: str, scope: Scope = EVERYTHING, limit: int = EVIDENCE_LIMIT) -> Evidence:
         """The visible passages that mention the entity: most mentions first, then title, position, id."""
         found = self.store.read(lambda view: view.support([_canonical(entity_id)], (), limit, _checked(view, scope)))
-        return found.get(entity_id, Evidence())
+        return found[entity_id].evidence if entity_id in found else Evidence()
 
     def edge_evidence(self, edge_id: str, scope: Scope = EVERYTHING, limit: int = EVIDENCE_LIMIT) -> Evidence:
         """The visible passages that state the edge; none for a path."""

@@ -5,6 +5,7 @@ The lexical score uses the query and one name, nothing of the corpus, so that hi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -43,33 +44,44 @@ class NameScorer:
         self.words = words(text)
         self._asked = list(dict.fromkeys(self.words))
         self._joined = _joined(self.words)
+        self._texts = [word.text for word in self.words]
+        self._any = re.compile("|".join(re.escape(word.text) for word in self._asked))
         self._plain = {word.text for word in self._asked if not word.unspaced}
         self._last = self.words[-1].text if self.words and not self.words[-1].unspaced else None
 
-    def score(self, name: str, aliases: Sequence[str] = ()) -> tuple[NameScore, Match] | None:
-        """The best of the name and the aliases, ties to the earlier; None when no word matches."""
-        best, text, kind = self._score(name, True), name, "name"
-        for alias in aliases:
-            found = self._score(alias, False)
-            if found > best:
-                best, text, kind = found, alias, "alias"
-        if not best.query_share:
-            return None
-        return best, Match(text, kind, best.exact_name or best.exact_alias)
+    def score(self, name: str, aliases: Sequence[str] = ()) -> NameScore | None:
+        """The best of the name and the aliases; None when no word matches."""
+        best = max(self._scores(name, aliases))
+        return best if best.query_share else None
+
+    def match(self, name: str, aliases: Sequence[str] = ()) -> Match:
+        """Which of the name and the aliases is the best, ties to the earlier."""
+        scores = self._scores(name, aliases)
+        best = max(scores)
+        number = scores.index(best)
+        kind = "alias" if number else "name"
+        return Match((name, *aliases)[number], kind, best.exact_name or best.exact_alias)
+
+    def _scores(self, name: str, aliases: Sequence[str]) -> list[NameScore]:
+        return [self._score(name, True), *[self._score(alias, False) for alias in aliases]]
 
     def _score(self, name: str, is_name: bool) -> NameScore:
+        # Thousands of names are scored for one query. Half are aliases without any of its words, and nearly all the
+        # others are of one kind: words with spaces between them.
         folded = fold(name)
+        if folded and folded.isascii() and not self._any.search(folded):
+            return _NO_MATCH
         plain = plain_words(folded)
         if plain is None:
             return self._score_any(name, folded, is_name)
-        # Thousands of names are scored for one query, and nearly all are of this kind: words with spaces between them.
-        whole, last = self._plain.intersection(plain), self._last
+        asked, last = self._plain, self._last
+        whole = [word for word in plain if word in asked]
         begun = [] if last is None or last in whole else [word for word in plain if word.startswith(last)]
         if not whole and not begun:
             return _NO_MATCH
-        is_exact = folded == self.folded or " ".join(plain) == self._joined
-        query_share = 1.0 if is_exact else (len(whole) + bool(begun)) / len(self._asked)
-        shared = len([word for word in plain if word in whole]) + len([word for word in begun if word not in whole])
+        is_exact = plain == self._texts
+        query_share = 1.0 if is_exact else (len(set(whole)) + bool(begun)) / len(self._asked)
+        shared = len(whole) + len([word for word in begun if word not in asked])
         return NameScore(is_exact and is_name, is_exact and not is_name, query_share, not begun, shared / len(plain))
 
     def _score_any(self, name: str, folded: str, is_name: bool) -> NameScore:

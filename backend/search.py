@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from backend.errors import IndexNotReady, Malformed
 from backend.models import (
@@ -16,11 +18,9 @@ from backend.models import (
     Catalog,
     ChannelScore,
     Cut,
-    Entity,
     EntityHit,
     EntityQuery,
     EntityResult,
-    Evidence,
     Facet,
     IndexState,
     Match,
@@ -28,10 +28,10 @@ from backend.models import (
     Status,
 )
 from backend.names import asked_names, refuse_unknown
-from backend.ranking import NameScorer, fuse
+from backend.ranking import NameScore, NameScorer, fuse
 from backend.scope import ResolvedScope, resolve
 from backend.stopwatch import Stopwatch
-from backend.stores.base import Candidate, GraphView
+from backend.stores.base import GraphView, Near, Proposed, Supported
 from backend.stores.readiness import not_ready
 from backend.vectors.base import Encoder, Index, Neighbour, Vector
 
@@ -44,10 +44,17 @@ class _Channel:
     """One ranked list: entities in scope, best first, with raw scores, and what may have cut it."""
 
     ranked: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
     matches: dict[str, Match] = field(default_factory=dict)
     found: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # by label, what facets count
     cut: Cut | None = None
+
+    def keep(self, entity_id: str, name: str, score: float) -> None:
+        """Adds an entity at the end of the ranks."""
+        self.ranked.append(entity_id)
+        self.names[entity_id] = name
+        self.scores[entity_id] = score
 
     def at(self, entity_id: str) -> ChannelScore | None:
         if entity_id not in self.scores:
@@ -70,24 +77,28 @@ def search(
         refuse_unknown(view, unknown)
         labels = tuple(sorted(set(query.labels))) or catalog.labels
         _check_ready(query, labels, catalog, encoder)
-    entities: dict[str, Entity] = {}
     channels: dict[str, _Channel] = {}
     scorer = NameScorer(query.text)
-    if query.mode is not Mode.SEMANTIC:
-        with watch.step("lexical"):
-            channels["lexical"] = _lexical(view, query, scorer, scope, entities)
-    if query.mode is not Mode.LEXICAL:
-        with watch.step("semantic"):
-            reader = _SemanticReader(view, query, scope, catalog, index(), labels, entities)
-            channels["semantic"] = reader.read(encoder().encode([query.text])[0])
-    ranked = _ranked(query.mode, channels, entities)
+    with ThreadPoolExecutor(1) as beside:
+        if query.mode is not Mode.LEXICAL:
+            # The vectors are read while names are looked up: neither needs the other, nor, mostly, the interpreter.
+            # Both are opened before, since two threads must not import NumPy at once.
+            reader = _SemanticReader(view, query, scope, catalog, index(), labels)
+            nearest = beside.submit(reader.nearest, encoder())
+        if query.mode is not Mode.SEMANTIC:
+            with watch.step("lexical"):
+                channels["lexical"] = _lexical(view, query, scorer, scope)
+        if query.mode is not Mode.LEXICAL:
+            with watch.step("semantic"):
+                channels["semantic"] = reader.channel(nearest.result())
+    ranked = _ranked(query.mode, channels)
     hits = ranked[: query.limit]
     with watch.step("evidence"):
-        support = view.support([entity_id for entity_id, _ in hits], scorer.words, query.support_limit, scope)
+        found = view.support([entity_id for entity_id, _ in hits], scorer.words, query.support_limit, scope)
     cuts = tuple(channel.cut for channel in channels.values() if channel.cut is not None)
     return EntityResult(
         query=query,
-        hits=tuple(_hit(entities[entity_id], score, channels, support) for entity_id, score in hits),
+        hits=tuple(_hit(found[entity_id], score, channels) for entity_id, score in hits),
         facets=_facets(channels, cuts, 2 * query.limit),
         truncated_by=tuple(cut.bound for cut in cuts),
         cuts=cuts,
@@ -127,25 +138,37 @@ def _check_ready(query: EntityQuery, labels: Sequence[str], catalog: Catalog, en
 # --- the two channels ------------------------------------------------------------------------------------------------
 
 
-def _lexical(
-    view: GraphView, query: EntityQuery, scorer: NameScorer, scope: ResolvedScope, entities: dict[str, Entity]
-) -> _Channel:
+def _lexical(view: GraphView, query: EntityQuery, scorer: NameScorer, scope: ResolvedScope) -> _Channel:
     """What the index proposes, in the order of the scorer; twice the limit of each label is kept."""
     proposals = view.propose(scorer.words, scorer.folded, query.labels, scope, CANDIDATE_LIMIT)
-    scored = [(found, one) for one in proposals.proposed if (found := scorer.score(one.name, one.aliases)) is not None]
-    scored.sort(key=lambda pair: (pair[1].name, pair[1].id))
-    scored.sort(key=lambda pair: pair[0][0], reverse=True)
     channel = _Channel()
-    for (score, match), one in scored:
-        channel.found[one.label].append(one.id)
-        if len(channel.found[one.label]) <= 2 * query.limit:
-            entities[one.id] = proposals.entity(one)
-            channel.ranked.append(one.id)
-            channel.scores[one.id] = score.value
-            channel.matches[one.id] = match
+    scored: dict[NameScore, list[Proposed]] = defaultdict(list)
+    for one in proposals.proposed:
+        score = scorer.score(one.name, one.aliases)
+        if score is not None:
+            scored[score].append(one)
+            channel.found[one.label].append(one.id)
+    room = dict.fromkeys(channel.found, 2 * query.limit)
+    for score in sorted(scored, reverse=True):
+        # Of thousands that have a word in common a few are kept; the others need no order.
+        wanted = [one for one in scored[score] if room[one.label]]
+        for one in sorted(wanted, key=lambda one: (one.name, one.id)):
+            if room[one.label]:
+                room[one.label] -= 1
+                channel.keep(one.id, one.name, score.value)
+                channel.matches[one.id] = scorer.match(one.name, one.aliases)
     if proposals.overflowed:
         channel.cut = Cut("candidate", CANDIDATE_LIMIT, labels=proposals.overflowed)
     return channel
+
+
+class _Nearest(NamedTuple):
+    """The vectors nearest to one, best first with their scores; `is_full` when there may be more."""
+
+    vector: Vector
+    near: Sequence[Near]
+    scores: Sequence[float]
+    is_full: bool
 
 
 @dataclass(slots=True)
@@ -158,29 +181,36 @@ class _SemanticReader:
     catalog: Catalog
     index: Index
     labels: Sequence[str]
-    entities: dict[str, Entity]
 
-    def read(self, vector: Vector) -> _Channel:
-        limit = min(CANDIDATE_LIMIT, self.index.max_results)
-        channel, is_full = self._read(vector, limit, ())
-        if is_full and len(channel.ranked) < self.query.limit:
-            channel, is_full = self._read(vector, self.index.max_results, self.labels)
-            limit = self.index.max_results
+    def nearest(self, encoder: Encoder) -> _Nearest:
+        """The first read, which asks nothing of the graph store."""
+        return self._read(encoder.encode([self.query.text])[0], min(CANDIDATE_LIMIT, self.index.max_results), ())
+
+    def channel(self, nearest: _Nearest) -> _Channel:
+        """What the scope shows of the first read, or else of a second one."""
+        channel, limit = self._channel(nearest), len(nearest.near)
+        if nearest.is_full and len(channel.ranked) < self.query.limit:
+            nearest = self._read(nearest.vector, self.index.max_results, self.labels)
+            channel, limit = self._channel(nearest), self.index.max_results
         # A full read may have left out entities of a label that has room for more; others it cannot have changed.
         starved = tuple(label for label in self.labels if len(channel.found[label]) < 2 * self.query.limit)
-        if is_full and starved:
+        if nearest.is_full and starved:
             channel.cut = Cut("semantic", limit, labels=starved)
         return channel
 
-    def _read(self, vector: Vector, limit: int, labels: Sequence[str]) -> tuple[_Channel, bool]:
-        nearest: list[tuple[float, str, str]] = []
+    def _read(self, vector: Vector, limit: int, labels: Sequence[str]) -> _Nearest:
+        read: list[tuple[float, str, str]] = []
         for collection in self.catalog.vector_collections:
             if collection.kind == "entity":
                 neighbours = self._nearest(collection.name, vector, limit, labels)
-                nearest.extend((neighbour.score, neighbour.id, collection.name) for neighbour in neighbours)
-        nearest.sort(key=lambda item: (-item[0], item[1]))
-        is_full = len(nearest) >= limit
-        return self._channel(nearest[:limit]), is_full
+                read.extend((neighbour.score, neighbour.id, collection.name) for neighbour in neighbours)
+        read.sort(key=lambda item: (-item[0], item[1]))
+        near: list[Near] = []
+        place = 0
+        for number, (score, entity_id, name) in enumerate(read[:limit]):
+            place = place if score == read[place][0] else number
+            near.append(Near(entity_id, name, place))
+        return _Nearest(vector, near, [score for score, _, _ in read], is_full=len(read) >= limit)
 
     def _nearest(self, collection: str, vector: Vector, limit: int, labels: Sequence[str]) -> list[Neighbour]:
         try:
@@ -189,44 +219,32 @@ class _SemanticReader:
             detail = "its vectors are not in the vector store"
             raise not_ready(self.labels[0], "vector", IndexState.MISSING, detail=detail) from error
 
-    def _channel(self, nearest: Sequence[tuple[float, str, str]]) -> _Channel:
-        ids = list(dict.fromkeys(entity_id for _, entity_id, _ in nearest))
-        candidates = self.view.candidates(ids, self.scope) if ids else {}
-        asked = set(self.labels)
-        ranked = [
-            (score, candidates[entity_id].entity)
-            for score, entity_id, collection in nearest
-            if entity_id in candidates and self._counts(candidates[entity_id], collection, asked)
-        ]
-        ranked.sort(key=lambda pair: (-pair[0], pair[1].name, pair[1].id))
+    def _channel(self, nearest: _Nearest) -> _Channel:
+        kept = 2 * self.query.limit
+        found = self.view.candidates(nearest.near, self.query.labels, kept, self.scope) if nearest.near else []
+        found.sort(key=lambda one: (one.place, one.name, one.id))
         channel = _Channel()
-        for score, entity in ranked:
-            if len(channel.found[entity.label]) < 2 * self.query.limit:
-                self.entities[entity.id] = entity
-                channel.found[entity.label].append(entity.id)
-                channel.ranked.append(entity.id)
-                channel.scores[entity.id] = score
+        for one in found:
+            if len(channel.found[one.label]) < kept:
+                channel.keep(one.id, one.name, nearest.scores[one.place])
+                channel.found[one.label].append(one.id)
         return channel
-
-    @staticmethod
-    def _counts(candidate: Candidate, collection: str, asked: set[str]) -> bool:
-        # A vector in another collection than the entity's own is an older one, of a name it no longer has.
-        return candidate.vectors == collection and candidate.entity.label in asked
 
 
 # --- the result ------------------------------------------------------------------------------------------------------
 
 
-def _ranked(mode: Mode, channels: Mapping[str, _Channel], entities: Mapping[str, Entity]) -> list[tuple[str, float]]:
+def _ranked(mode: Mode, channels: Mapping[str, _Channel]) -> list[tuple[str, float]]:
     if mode is not Mode.HYBRID:
         (channel,) = channels.values()
         return [(entity_id, channel.scores[entity_id]) for entity_id in channel.ranked]
     fused = fuse({name: channel.ranked for name, channel in channels.items()})
-    return sorted(fused.items(), key=lambda pair: (-pair[1], entities[pair[0]].name, pair[0]))
+    names = {entity_id: name for channel in channels.values() for entity_id, name in channel.names.items()}
+    return sorted(fused.items(), key=lambda pair: (-pair[1], names[pair[0]], pair[0]))
 
 
-def _hit(entity: Entity, score: float, channels: Mapping[str, _Channel], support: Mapping[str, Evidence]) -> EntityHit:
-    evidence = support.get(entity.id, Evidence())
+def _hit(found: Supported, score: float, channels: Mapping[str, _Channel]) -> EntityHit:
+    entity, evidence = found
     lexical = channels.get("lexical")
     return EntityHit(
         id=entity.id,

@@ -78,9 +78,8 @@ def _choose(question: Question) -> StrategyChoice:
 def _entities(reader: Reader, contents: Sequence[Content]) -> tuple[Entity, ...]:
     """The entities that the passages mention, those of most passages first, then by name and id."""
     mentioned = Counter(entity.id for content in contents for entity in content.mentions)
-    known = reader.view.candidates(list(mentioned), reader.scope) if mentioned else {}
-    entities = [candidate.entity for candidate in known.values()]
-    return tuple(sorted(entities, key=lambda entity: (-mentioned[entity.id], entity.name, entity.id)))
+    known = reader.view.entities(list(mentioned), reader.scope) if mentioned else {}
+    return tuple(sorted(known.values(), key=lambda entity: (-mentioned[entity.id], entity.name, entity.id)))
 
 
 def _item(n: int, found: Found, content: Content) -> EvidenceItem:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from backend.models import (
     Catalog,
@@ -53,26 +53,24 @@ T = TypeVar("T")
 
 
 class Proposed(NamedTuple):
-    """What is scored of an entity that the full-text index proposes, and the row from which the entity is made."""
+    """What is scored of an entity that the full-text index proposes."""
 
     id: str
     label: str
     name: str
     aliases: Sequence[str]
-    row: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Proposals:
     """What the full-text index proposes, without any order, and the labels that had more to propose.
 
-    There are thousands, of which a search keeps a few: only those become entities. `overflowed` names the labels of
-    which more than the asked number match, or might.
+    There are thousands, of which a search keeps a few. `overflowed` names the labels of which more than the asked
+    number match, or might.
     """
 
     proposed: tuple[Proposed, ...]
     overflowed: tuple[str, ...]
-    entity: Callable[[Proposed], Entity]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +84,28 @@ class PassageProposals:
     overflowed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """An entity with a passage in scope, and the vector collection that holds its vector, if any."""
+class Near(NamedTuple):
+    """A vector near to what was asked: whose it is, the collection it is in, and its place; equal ones share one."""
+
+    id: str
+    collection: str
+    place: int
+
+
+class Candidate(NamedTuple):
+    """An entity with a passage in scope, and the place of its vector."""
+
+    id: str
+    label: str
+    name: str
+    place: int
+
+
+class Supported(NamedTuple):
+    """An entity with a passage in scope, and the visible passages that mention it."""
 
     entity: Entity
-    vectors: str | None
+    evidence: Evidence
 
 
 class End(NamedTuple):
@@ -168,13 +182,22 @@ class GraphView(DatasetRows, LexicalRows, Protocol):
         the whole name or alias; those that are the whole name come first under the limit. Empty labels mean all.
         """
 
-    def candidates(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Candidate]:
-        """Those of the entities that a passage in scope mentions, in any version."""
+    def candidates(
+        self, near: Sequence[Near], labels: Sequence[str], limit: int, scope: ResolvedScope
+    ) -> list[Candidate]:
+        """Those of the entities that a passage in scope mentions, in any version, in no order.
+
+        Of each label come the `limit` first in place, and whoever shares the place of the last of them; a vector in
+        another collection than its entity's own does not count. Empty labels mean all.
+        """
 
     def support(
         self, entity_ids: Sequence[str], words: Sequence[Word], limit: int, scope: ResolvedScope
-    ) -> dict[str, Evidence]:
-        """Per entity its visible passages: most distinct words first, then mentions, title, position, id."""
+    ) -> dict[str, Supported]:
+        """Those of the entities that a passage in scope mentions, in any version, each with its visible passages.
+
+        Of the passages come up to `limit`: most distinct words first, then mentions, title, position, id.
+        """
 
     def propose_passages(self, words: Sequence[Word], scope: ResolvedScope, limit: int) -> PassageProposals:
         """Up to `limit` visible passages that have a word of the query in text, heading or title, rare words first."""

@@ -124,6 +124,9 @@ class LexicalRows(Protocol):
     def contents(self, passage_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Content]:
         """Those of the passages that the scope sees, with all that stands in them."""
 
+    def entities(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Entity]:
+        """Those of the entities that a passage in scope mentions."""
+
     def named(self, names: Sequence[str], scope: ResolvedScope) -> list[Entity]:
         """The entities in scope whose whole name, or an alias, is one of these folded texts; in order of id."""
 

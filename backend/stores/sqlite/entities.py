@@ -7,9 +7,9 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from backend.models import Counts, Entity, EntityView, Evidence, Status
+from backend.models import Counts, Entity, EntityView, Status
 from backend.scope import ResolvedScope
-from backend.stores.base import Candidate, Proposals, Proposed
+from backend.stores.base import Candidate, Near, Proposals, Proposed, Supported
 from backend.stores.fulltext import WORD_LIMIT, asked_words
 from backend.stores.sqlite.driver import Connection, Row
 from backend.stores.sqlite.rows import (
@@ -58,33 +58,42 @@ class EntityReads:
             "word_limit": WORD_LIMIT,
             **{f"words_{n}": expression for n, expression in enumerate(expressions)},
         }
-        rows = self.connection.read(_propose_sql(len(expressions), bool(labels), visible), parameters)
+        rows = self.connection.read(_propose_sql(len(expressions), labels, visible), parameters)
         return _proposals(rows, limit, labels)
 
-    def candidates(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Candidate]:
+    def candidates(
+        self, near: Sequence[Near], labels: Sequence[str], limit: int, scope: ResolvedScope
+    ) -> list[Candidate]:
         visible = Visibility(scope, self.settled)
         rows = self.connection.read(
-            f"""SELECT {ENTITY_COLUMNS}, c.name AS vectors FROM {ENTITY_TABLES}
-                LEFT JOIN vector_collection c ON c.id = e.vectors
-                WHERE e.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.entity_known("e")}""",
-            {**visible.parameters, "ids": json.dumps(entity_ids)},
+            f"""SELECT uuid, label, name, place FROM (
+                    SELECT e.uuid, l.name AS label, e.name, json_extract(near.value, '$[2]') AS place,
+                        rank() OVER (PARTITION BY e.label ORDER BY json_extract(near.value, '$[2]')) AS rank
+                    FROM json_each(:near) near CROSS JOIN entity e ON e.uuid = json_extract(near.value, '$[0]')
+                    JOIN vector_collection c ON c.id = e.vectors AND c.name = json_extract(near.value, '$[1]')
+                    JOIN label l ON l.id = e.label WHERE {visible.entity_known("e")} {_among(labels)}
+                ) WHERE rank <= :limit""",
+            {**visible.parameters, "near": json.dumps(near), "labels": json.dumps(labels), "limit": limit},
         )
-        return {row["uuid"]: Candidate(result_entity(row), row["vectors"]) for row in rows}
+        return [Candidate(*row) for row in rows]
 
     def support(
         self, entity_ids: Sequence[str], words: Sequence[Word], limit: int, scope: ResolvedScope
-    ) -> dict[str, Evidence]:
+    ) -> dict[str, Supported]:
         visible = Visibility(scope, self.settled)
         distinct = asked_words(words)
         # Of a hub's tens of thousands of passages only the first few are kept while they are read.
         rows = self.connection.read(
-            f"""WITH counted AS MATERIALIZED (
-                    SELECT e.id, e.uuid, sum(a.passages) AS passages, count(DISTINCT a.document) AS documents
-                    FROM entity e CROSS JOIN appearance a ON a.entity = e.id
-                    CROSS JOIN version v ON v.id = a.version
-                    WHERE e.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.current("v")} GROUP BY e.id
+            f"""WITH asked AS MATERIALIZED (
+                    SELECT e.id, {ENTITY_COLUMNS} FROM {ENTITY_TABLES}
+                    WHERE e.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.entity_known("e")}
+                ), counted AS MATERIALIZED (
+                    SELECT e.*, sum(iif(v.id IS NULL, 0, a.passages)) AS passages,
+                        count(DISTINCT v.document) AS documents
+                    FROM asked e LEFT JOIN appearance a ON a.entity = e.id
+                    LEFT JOIN version v ON v.id = a.version AND {visible.current("v")} GROUP BY e.id
                 )
-                SELECT e.uuid AS entity, e.passages, e.documents, {PASSAGE_COLUMNS}, (
+                SELECT e.*, {PASSAGE_COLUMNS}, (
                     SELECT json_group_array(json_array(m."start", m."end")) FROM mention m
                     WHERE m.entity = e.id AND m.passage = p.id
                 ) AS spans
@@ -106,7 +115,8 @@ class EntityReads:
                 **{f"word_{n}": f" {' '.join(word.tokens)} " for n, word in enumerate(distinct)},
             },
         )
-        return result_evidence(rows, "entity")
+        evidence = result_evidence(rows, "uuid")
+        return {row["uuid"]: Supported(result_entity(row), evidence[row["uuid"]]) for row in rows}
 
     def start(
         self, entity_id: str, names: Mapping[str, Sequence[str]], scope: ResolvedScope
@@ -183,14 +193,18 @@ def begun_term(word: Word) -> str:
     return full_text_term(word if word.unspaced else Word(word.text[:_BEGINNING]), is_last=True)
 
 
-def _propose_sql(expressions: int, has_labels: bool, visible: Visibility) -> str:
+def _among(labels: Sequence[str]) -> str:
+    """Holds for the labels `l` that are asked for, all if none are."""
+    return "AND l.name IN (SELECT value FROM json_each(:labels))" if labels else ""
+
+
+def _propose_sql(expressions: int, labels: Sequence[str], visible: Visibility) -> str:
     """One statement: matches of each expression, most telling first, then the cut per label among what is in scope."""
     matches = "".join(
         f""" UNION ALL SELECT * FROM (SELECT rowid, {n + 1} FROM entity_words
              WHERE entity_words MATCH :words_{n} LIMIT :word_limit + 1)"""
         for n in range(expressions)
     )
-    asked = "AND l.name IN (SELECT value FROM json_each(:labels))" if has_labels else ""
     return f"""
         WITH matched (entity, source) AS MATERIALIZED (
             SELECT * FROM (SELECT entity, 0 FROM entity_key WHERE key = :key LIMIT :word_limit + 1) {matches}
@@ -199,11 +213,11 @@ def _propose_sql(expressions: int, has_labels: bool, visible: Visibility) -> str
         placed AS (
             SELECT e.id, row_number() OVER (PARTITION BY e.label ORDER BY min(proposed.source, 2), e.id) AS place
             FROM proposed CROSS JOIN entity e ON e.id = proposed.entity JOIN label l ON l.id = e.label
-            WHERE {visible.entity_known("e")} {asked}
+            WHERE {visible.entity_known("e")} {_among(labels)}
         )
-        SELECT {ENTITY_COLUMNS}, placed.place, (SELECT count(*) FROM full_sources) AS full
+        SELECT e.uuid, l.name AS label, e.name, e.aliases, placed.place, (SELECT count(*) FROM full_sources) AS full
         FROM placed CROSS JOIN entity e ON e.id = placed.id JOIN label l ON l.id = e.label
-        JOIN dataset ds ON ds.id = e.dataset WHERE placed.place <= :limit + 1"""
+        WHERE placed.place <= :limit + 1"""
 
 
 def _proposals(rows: list[Row], limit: int, labels: Sequence[str]) -> Proposals:
@@ -212,12 +226,8 @@ def _proposals(rows: list[Row], limit: int, labels: Sequence[str]) -> Proposals:
     if rows and rows[0]["full"]:
         overflowed |= set(labels or per_label)
     kept = tuple(
-        Proposed(row["uuid"], row["label"], row["name"], read_json(row["aliases"]), row)
+        Proposed(row["uuid"], row["label"], row["name"], read_json(row["aliases"]))
         for row in rows
         if row["place"] <= limit
     )
-    return Proposals(kept, tuple(sorted(overflowed)), _proposed_entity)
-
-
-def _proposed_entity(proposed: Proposed) -> Entity:
-    return result_entity(proposed.row)
+    return Proposals(kept, tuple(sorted(overflowed)))

@@ -77,6 +77,15 @@ class LexicalReads:
         )
         return {row["passage_uuid"]: _content(row) for row in rows}
 
+    def entities(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Entity]:
+        visible = Visibility(scope, self.settled)
+        rows = self.connection.read(
+            f"""SELECT {ENTITY_COLUMNS} FROM {ENTITY_TABLES}
+                WHERE e.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.entity_known("e")}""",
+            {**visible.parameters, "ids": json.dumps(entity_ids)},
+        )
+        return {row["uuid"]: result_entity(row) for row in rows}
+
     def named(self, names: Sequence[str], scope: ResolvedScope) -> list[Entity]:
         visible = Visibility(scope, self.settled)
         keys = {f"key_{n}": name_key(name) for n, name in enumerate(names)}

@@ -12,8 +12,8 @@ import orjson
 from backend.models import Counts, Document, Entity, Evidence, Passage, Span
 from backend.stores.sqlite.driver import Row
 
-DOCUMENT_COLUMNS = """d.uuid AS document_uuid, d.source_id AS document_source, ds.name AS dataset, v.title,
-    v.collection, v.number AS version_number, v.date, v.author, v.url, v.declared_from,
+DOCUMENT_COLUMNS = """d.uuid AS document_uuid, d.source_id AS document_source, ds.name AS document_dataset,
+    v.title, v.collection, v.number AS version_number, v.date, v.author, v.url, v.declared_from,
     v.metadata AS document_metadata"""
 PASSAGE_COLUMNS = f"""p.uuid AS passage_uuid, p.source_id AS passage_source, p.text, p.position, p.heading,
     p."start" AS passage_start, p."end" AS passage_end, {DOCUMENT_COLUMNS}"""
@@ -48,7 +48,7 @@ def document_fields(row: Row) -> dict[str, Any]:
     return {
         "id": row["document_uuid"],
         "source_id": row["document_source"],
-        "dataset": row["dataset"],
+        "dataset": row["document_dataset"],
         "title": row["title"],
         "collection": row["collection"],
         "version": row["version_number"],
@@ -69,7 +69,7 @@ def result_passage(row: Row, mentions: str | None) -> Passage:
     return Passage(
         id=row["passage_uuid"],
         source_id=row["passage_source"],
-        dataset=row["dataset"],
+        dataset=row["document_dataset"],
         text=row["text"],
         document=Document(**document_fields(row)),
         position=row["position"],
