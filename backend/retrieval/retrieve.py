@@ -20,6 +20,7 @@ from backend.vectors.base import Encoder, Index
 Strategy = Callable[[Reader], Sequence[Found]]
 _STRATEGIES: dict[str, Strategy] = {"passages": find_passages}
 _AUTOMATIC = "passages"
+OFFERED = tuple(name for name in STRATEGIES if name == "automatic" or name in _STRATEGIES)
 _RANKED = 20  # source ids that are told of a ranking, whatever the limit
 
 
@@ -66,10 +67,8 @@ def _choose(question: Question) -> StrategyChoice:
         raise Malformed(
             f"limit {question.limit} is not between 1 and {MAX_LIMIT}.", hint="Choose a limit in that range."
         )
-    if question.strategy not in STRATEGIES:
-        raise Malformed(
-            f"There is no strategy {question.strategy[:100]!r}.", hint=f"There are: {', '.join(STRATEGIES)}."
-        )
+    if question.strategy not in OFFERED:
+        raise Malformed(f"There is no strategy {question.strategy[:100]!r}.", hint=f"There are: {', '.join(OFFERED)}.")
     if question.strategy != "automatic":
         return StrategyChoice(question.strategy, question.strategy, "It was asked for.")
     return StrategyChoice("automatic", _AUTOMATIC, "It measured best over all sets.")

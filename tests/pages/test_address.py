@@ -22,7 +22,10 @@ numbers = st.integers(1, 50_000)
 selections = st.none() | texts
 
 
-@given(st.builds(SearchView, st.just("") | texts, names, st.sampled_from(Mode), numbers, selections, scopes))
+results = st.sampled_from(["entities", "passages"])
+
+
+@given(st.builds(SearchView, st.just("") | texts, results, names, st.sampled_from(Mode), numbers, selections, scopes))
 def test_search_is_read_back_as_it_was(view: SearchView) -> None:
     assert address.read_search(address.search_params(view)) == view
 
