@@ -16,12 +16,14 @@ import streamlit as st
 
 from backend.errors import Malformed
 from backend.models import EVERYTHING, Condition, EntityQuery, Mode, PassageQuery, Scope, WalkQuery
+from backend.questions import Question
+from backend.retrieval.retrieve import OFFERED
 from backend.scope import OPERATORS, parse_condition
 
 Params: TypeAlias = dict[str, list[str]]
 
-SEARCH, EXPLORE, DATA = "search", "explore", "data"
-FILES = {page: f"pages/{page}.py" for page in (SEARCH, EXPLORE, DATA)}
+SEARCH, EXPLORE, ASK, DATA = "search", "explore", "ask", "data"
+FILES = {page: f"pages/{page}.py" for page in (SEARCH, EXPLORE, ASK, DATA)}
 TEXT = "q"  # bound to the search box, so it is never written here
 ENTITIES, PASSAGES = "entities", "passages"
 GRAPH, TABLE = "graph", "table"
@@ -30,6 +32,7 @@ _SCOPE_KEYS = ("collection", "document", "where", "as_of")
 _KEYS = {
     SEARCH: (TEXT, "results", "label", "mode", "limit", "hit"),
     EXPLORE: ("entity", "depth", "type", "nodes", "edges", "candidates", "view", "node", "edge"),
+    ASK: ("question", "strategy"),
     DATA: (),
 }
 _WALK = WalkQuery("")
@@ -83,6 +86,19 @@ class ExploreView:
         return replace(self, node=None, edge=None)
 
 
+@dataclass(frozen=True, slots=True)
+class AskView:
+    """What the Ask page shows."""
+
+    text: str = ""
+    strategy: str = OFFERED[0]
+    scope: Scope = EVERYTHING
+
+    @property
+    def question(self) -> Question:
+        return Question(self.text.strip(), self.strategy, scope=self.scope)
+
+
 # --- views and parameters --------------------------------------------------------------------------------------------
 
 
@@ -120,6 +136,13 @@ def explore_params(view: ExploreView) -> Params:
     ) | scope_params(view.scope)
 
 
+def ask_params(view: AskView) -> Params:
+    return _present(
+        question=[view.text] if view.text else [],
+        strategy=_unless(view.strategy, OFFERED[0]),
+    ) | scope_params(view.scope)
+
+
 def read_scope(params: Mapping[str, Sequence[str]]) -> Scope:
     conditions = tuple(_read_condition(text) for text in params.get("where", ()))
     return Scope(
@@ -152,6 +175,10 @@ def read_explore(params: Mapping[str, Sequence[str]]) -> ExploreView:
         edge=_last(params, "edge"),
         scope=read_scope(params),
     )
+
+
+def read_ask(params: Mapping[str, Sequence[str]]) -> AskView:
+    return AskView(_last(params, "question") or "", _choice(params, "strategy", OFFERED), read_scope(params))
 
 
 def _present(**values: Sequence[str]) -> Params:
@@ -228,6 +255,10 @@ def explore() -> ExploreView:
     return read_explore(_remembered(EXPLORE))
 
 
+def ask() -> AskView:
+    return read_ask(_remembered(ASK))
+
+
 def go_search(view: SearchView) -> None:
     """Makes this the search that is shown; where its text changes, only in a callback, before the box is drawn."""
     if view.text != st.session_state.get(TEXT, ""):
@@ -237,6 +268,10 @@ def go_search(view: SearchView) -> None:
 
 def go_explore(view: ExploreView) -> None:
     _write(explore_params(view))
+
+
+def go_ask(view: AskView) -> None:
+    _write(ask_params(view))
 
 
 def set_scope(asked: Scope) -> None:

@@ -10,12 +10,13 @@ import atexit
 import gc
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from datetime import timedelta
 from pathlib import Path
 
 import streamlit as st
 
+from backend.answers.answering import Moment
 from backend.errors import AttestError, NotConfigured
 from backend.explorer import Explorer, open_explorer
 from backend.models import (
@@ -32,6 +33,7 @@ from backend.models import (
     WalkQuery,
     WalkResult,
 )
+from backend.questions import Question, Retrieval
 from backend.settings import Settings, read_settings
 from backend.status import StatusReport
 from backend.stores.lexical import Named
@@ -117,6 +119,22 @@ def mentioned(passage_id: str, scope: Scope) -> tuple[Named, ...]:
     return _mentioned(passage_id, scope, catalog().data_version)
 
 
+def retrieve(question: Question) -> tuple[Retrieval, str]:
+    """The evidence for a question, and the data version that it is of."""
+    version = catalog().data_version
+    return _retrieve(question, version), version
+
+
+def has_model() -> bool:
+    """Whether a language model writes the answers."""
+    return explorer().settings.llm_model is not None
+
+
+def answer(found: Retrieval) -> Generator[Moment]:
+    """The answer as it comes, never kept here: it is of whoever asked."""
+    return explorer().answer(found)
+
+
 def walk(query: WalkQuery) -> WalkResult:
     return _walk(query, catalog().data_version)
 
@@ -167,6 +185,11 @@ def _passages(query: PassageQuery, version: str) -> PassageResult:
 @st.cache_resource(show_spinner=False, max_entries=_MANY)
 def _mentioned(passage_id: str, scope: Scope, version: str) -> tuple[Named, ...]:
     return explorer().mentioned(passage_id, scope)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_FEW)
+def _retrieve(question: Question, version: str) -> Retrieval:
+    return explorer().retrieve(question)
 
 
 @st.cache_resource(show_spinner=False, max_entries=_FEW)

@@ -144,6 +144,11 @@ def why_passage(hit: PassageHit) -> str:
     return " · ".join(reasons)
 
 
+def strategy(name: str) -> str:
+    """The name of a strategy for finding evidence, as it is chosen: "Guided walk"."""
+    return name.replace("-", " ").capitalize()
+
+
 def passage_cut(cut: Cut) -> str:
     """What a bound kept from being compared where passages were looked for."""
     value = number(cut.value)
