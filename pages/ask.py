@@ -12,11 +12,11 @@ frame.through_app()
 @errors.shown()
 def draw_evidence(found: Retrieval) -> None:
     title = wording.count(len(found.evidence), "passage") if found.evidence else "No passage was found"
-    st.html(markup.tag("h2", title, css="at-title"))
+    remarks = [wording.passage_cut(cut) for cut in found.cuts]
     if any(item.sentences for item in found.evidence):
-        st.html(markup.tag("p", "Underlined is what is nearest to the question.", css="at-quiet"))
-    for cut in found.cuts:
-        st.html(markup.tag("p", wording.passage_cut(cut), css="at-quiet"))
+        remarks.insert(0, "Underlined is what is nearest to the question.")
+    lines = [markup.tag("p", remark, css="at-quiet") for remark in remarks]
+    st.html(markup.join((markup.tag("h2", title, css="at-title"), *lines)))
     passages.draw_evidence(found.evidence, found.question.scope)
 
 

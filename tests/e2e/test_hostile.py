@@ -163,7 +163,9 @@ def test_passages_as_results(visit: Visit) -> None:
     visit.open(q="quill", results="passages", mode="lexical")
     expect(visit.page.locator(".at-hit")).to_have_count(10)
     only_text(visit, *LITERAL, NAMES["script"], NAMES["image"], NAMES["link"], "[U+202E]gnp.exe")
+    visit.button(re.compile("^Read Quill")).nth(1).click()
     expect(visit.page.locator(".st-key-mentioned a").first).to_be_visible()
+    only_text(visit, *LITERAL)
 
 
 def test_evidence_and_answer_of_a_model(visit: Visit) -> None:

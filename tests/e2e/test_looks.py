@@ -45,7 +45,7 @@ PROBLEMS = """() => {
             if (clips && (box.right > frame.right + 2 || box.left < frame.left - 2)) problems.push(`cut off: ${text}`);
         }
         if (box.left < 0 || box.right > innerWidth + 1) problems.push(`beside the window: ${text}`);
-        const scrolled = one.closest('.st-key-pane-search, .st-key-pane-explore, .st-key-pane-ask, .st-key-hits, .st-key-answer, .st-key-table');
+        const scrolled = one.closest('[class*="st-key-pane-"], .st-key-hits, .st-key-answer, .st-key-table');
         if (!scrolled && (box.top < 0 || box.bottom > innerHeight + 1)) problems.push(`below the window: ${text}`);
     }
     for (const pane of document.querySelectorAll(".st-key-pane-search, .st-key-pane-explore, .st-key-pane-ask")) {
