@@ -72,12 +72,18 @@ class Reader:
         """The vector of the question."""
         return self.encode([self.question.text])[0]
 
-    def nearest_passages(self, vector: Vector, wanted: int) -> RankedPassages:
-        """The visible passages nearest to a vector."""
-        ranked = by_meaning(self.view, vector, self.scope, self.catalog, self.open_index(), wanted=wanted)
-        if ranked.cut is not None:
-            self.cuts.append(ranked.cut)
-        return ranked
+    def nearest_passages(self, vectors: Sequence[Vector], wanted: int) -> list[RankedPassages]:
+        """For each vector the visible passages nearest to it; one search of each collection for all."""
+        if not vectors:
+            return []
+        lists = by_meaning(self.view, stacked(vectors), self.scope, self.catalog, self.open_index(), wanted=wanted)
+        self.note(lists[0].cut)
+        return lists
+
+    def note(self, cut: Cut | None) -> None:
+        """Notes a bound that cut, once."""
+        if cut is not None and cut not in self.cuts:
+            self.cuts.append(cut)
 
     def contents(self, passage_ids: Iterable[str]) -> Mapping[str, Content]:
         """What stands in passages; those that were read before are not read again."""
