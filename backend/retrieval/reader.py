@@ -106,6 +106,15 @@ class Reader:
             found.update({keys[i]: vector for i, vector in self._read(collection, list(keys)).items()})
         return found
 
+    def vectors_of_passages(self, passage_ids: Sequence[str]) -> dict[str, Vector]:
+        """The same by ids, from whichever collection has them."""
+        found: dict[str, Vector] = {}
+        for collection in self.catalog.vector_collections:
+            wanted = [passage_id for passage_id in passage_ids if passage_id not in found]
+            if collection.kind == "chunk" and wanted:
+                found.update(self._read(collection.name, wanted))
+        return found
+
     def passage_vectors(self, contents: Iterable[Content]) -> dict[str, Vector]:
         """The stored vectors of passages, as far as there are any."""
         ids: dict[str, list[str]] = defaultdict(list)

@@ -9,6 +9,7 @@ from backend.errors import Malformed
 from backend.models import MAX_LIMIT, Entity, Span
 from backend.names import asked_names, refuse_unknown
 from backend.questions import STRATEGIES, EvidenceItem, Question, Retrieval, StrategyChoice
+from backend.retrieval.guided_walk import guided_walk
 from backend.retrieval.passages import find_passages
 from backend.retrieval.reader import Found, Reader
 from backend.scope import resolve
@@ -18,8 +19,8 @@ from backend.stores.lexical import Content
 from backend.vectors.base import Encoder, Index
 
 Strategy = Callable[[Reader], Sequence[Found]]
-_STRATEGIES: dict[str, Strategy] = {"passages": find_passages}
-_AUTOMATIC = "passages"
+_STRATEGIES: dict[str, Strategy] = {"passages": find_passages, "guided-walk": guided_walk}
+_AUTOMATIC = "guided-walk"
 _RANKED = 20  # source ids that are told of a ranking, whatever the limit
 
 
@@ -78,8 +79,8 @@ def _choose(question: Question) -> StrategyChoice:
 def _entities(reader: Reader, contents: Sequence[Content]) -> tuple[Entity, ...]:
     """The entities that the passages mention, those of most passages first, then by name and id."""
     mentioned = Counter(entity.id for content in contents for entity in content.mentions)
-    known = reader.view.entities(list(mentioned), reader.scope) if mentioned else {}
-    return tuple(sorted(known.values(), key=lambda entity: (-mentioned[entity.id], entity.name, entity.id)))
+    known = reader.view.named((), list(mentioned), reader.scope) if mentioned else []
+    return tuple(sorted(known, key=lambda entity: (-mentioned[entity.id], entity.name, entity.id)))
 
 
 def _item(n: int, found: Found, content: Content) -> EvidenceItem:

@@ -18,6 +18,7 @@ from backend.stores.lexical import (
     Named,
     NearEdge,
     Neighbourhood,
+    Occurrence,
     Occurrences,
     StatedComplement,
     StatedFact,
@@ -39,6 +40,8 @@ from backend.stores.sqlite.visibility import Visibility
 from backend.words import Word
 
 _STORED_ORDER = "less_documents, less_passages, uuid"
+# Mentions of one entity in one passage are rarely more than this, and further ones would only cost.
+_MENTIONS_EACH = 4
 
 
 class LexicalReads:
@@ -77,23 +80,15 @@ class LexicalReads:
         )
         return {row["passage_uuid"]: _content(row) for row in rows}
 
-    def entities(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Entity]:
-        visible = Visibility(scope, self.settled)
-        rows = self.connection.read(
-            f"""SELECT {ENTITY_COLUMNS} FROM {ENTITY_TABLES}
-                WHERE e.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.entity_known("e")}""",
-            {**visible.parameters, "ids": json.dumps(entity_ids)},
-        )
-        return {row["uuid"]: result_entity(row) for row in rows}
-
-    def named(self, names: Sequence[str], scope: ResolvedScope) -> list[Entity]:
+    def named(self, names: Sequence[str], entity_ids: Sequence[str], scope: ResolvedScope) -> list[Entity]:
         visible = Visibility(scope, self.settled)
         keys = {f"key_{n}": name_key(name) for n, name in enumerate(names)}
         rows = self.connection.read(
             f"""SELECT {ENTITY_COLUMNS} FROM {ENTITY_TABLES} WHERE e.id IN (
                     SELECT k.entity FROM entity_key k WHERE k.key IN ({", ".join(f":{key}" for key in keys)})
+                    UNION SELECT id FROM entity WHERE uuid IN (SELECT value FROM json_each(:ids))
                 ) AND {visible.entity_known("e")} ORDER BY e.uuid""",
-            {**visible.parameters, **keys},
+            {**visible.parameters, **keys, "ids": json.dumps(entity_ids)},
         )
         return [result_entity(row) for row in rows]
 
@@ -130,53 +125,55 @@ class LexicalReads:
         visible = Visibility(scope, self.settled)
         rows = self.connection.read(
             f"""SELECT e.uuid, (
-                    SELECT json_group_array(json_array(uuid, json(statements))) FROM (
-                        SELECT p.uuid, m.statements FROM mention m CROSS JOIN passage p ON p.id = m.passage
+                    SELECT json_group_array(json_array(uuid, title, json(statements))) FROM (
+                        SELECT p.uuid, v.title, m.statements
+                        FROM mention m CROSS JOIN passage p ON p.id = m.passage
                         CROSS JOIN version v ON v.id = p.version WHERE m.entity = e.id AND {visible.current("v")}
-                        AND few.few
+                        LIMIT {_MENTIONS_EACH} * (:limit + 1)
                     )
-                ) AS found, few.few FROM (
-                    SELECT e.id, (SELECT count(*) FROM (
-                        SELECT DISTINCT m.passage FROM mention m CROSS JOIN passage p ON p.id = m.passage
-                        CROSS JOIN version v ON v.id = p.version WHERE m.entity = e.id AND {visible.current("v")}
-                        LIMIT :limit + 1
-                    )) <= :limit AS few
-                    FROM entity e WHERE e.uuid IN (SELECT value FROM json_each(:ids))
-                ) few CROSS JOIN entity e ON e.id = few.id""",
+                ) AS found
+                FROM entity e WHERE e.uuid IN (SELECT value FROM json_each(:ids))""",
             {**visible.parameters, "ids": json.dumps(entity_ids), "limit": limit},
         )
-        return {row["uuid"]: Occurrences(_places(orjson.loads(row["found"])), not row["few"]) for row in rows}
+        return {row["uuid"]: _occurrences(orjson.loads(row["found"]), limit) for row in rows}
 
     def neighbourhoods(self, entity_ids: Sequence[str], limit: int, scope: ResolvedScope) -> dict[str, Neighbourhood]:
         visible = Visibility(scope, self.settled)
         edge = "" if visible.is_stored else "CROSS JOIN edge e ON e.id = near.edge"
-        first = (
-            f"SELECT entity, edge, other, type, kept FROM adjacency WHERE entity = {{}} ORDER BY {_STORED_ORDER} LIMIT"
-        )
-        degree = f"""(SELECT count(*) FROM ({first} {MAX_DEGREE}) near {edge} WHERE {visible.edge_kept("near")})"""
+        first = f"SELECT entity, edge, other, type, kept FROM adjacency WHERE entity = f.id ORDER BY {_STORED_ORDER}"
         rows = self.connection.read(
-            f"""SELECT f.uuid, {degree.format("f.id")} AS degree,
-                    (SELECT count(*) FROM ({first.format("f.id")} :limit + 1)) > :limit AS more, (
-                        SELECT json_group_array(json_array(x.uuid, k.name, x.source = f.id, o.uuid, o.name, l.name,
-                            {degree.format("o.id")}, (
-                                SELECT json_group_array(uuid) FROM (
-                                    SELECT DISTINCT p.uuid FROM support s CROSS JOIN version v ON v.id = s.version
-                                    CROSS JOIN passage p ON p.id = s.passage
-                                    WHERE s.edge = x.id AND {visible.current("v")} ORDER BY p.uuid LIMIT {EDGE_PASSAGES}
-                                )
-                            )))
-                        FROM ({first.format("f.id")} :limit) near CROSS JOIN edge e ON e.id = near.edge
-                        CROSS JOIN edge x ON x.id = near.edge JOIN relation_type k ON k.id = x.type
-                        JOIN entity o ON o.id = near.other JOIN label l ON l.id = o.label
-                        WHERE {visible.edge_kept("near")}
-                    ) AS edges
+            f"""SELECT f.uuid, (SELECT count(*) FROM ({first} LIMIT :limit + 1)) > :limit AS more, (
+                    SELECT json_group_array(json_array(x.uuid, k.name, x.source = f.id, o.uuid, o.name, l.name, (
+                        SELECT json_group_array(uuid) FROM (
+                            SELECT DISTINCT p.uuid FROM support s CROSS JOIN version v ON v.id = s.version
+                            CROSS JOIN passage p ON p.id = s.passage
+                            WHERE s.edge = x.id AND {visible.current("v")} ORDER BY p.uuid LIMIT {EDGE_PASSAGES}
+                        )
+                    )))
+                    FROM ({first} LIMIT :limit) near {edge}
+                    CROSS JOIN edge x ON x.id = near.edge JOIN relation_type k ON k.id = x.type
+                    JOIN entity o ON o.id = near.other JOIN label l ON l.id = o.label
+                    WHERE {visible.edge_kept("near")}
+                ) AS edges
                 FROM entity f WHERE f.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.entity_known("f")}""",
             {**visible.parameters, "ids": json.dumps(entity_ids), "limit": limit},
         )
-        return {
-            row["uuid"]: Neighbourhood(_near(orjson.loads(row["edges"])), row["degree"], bool(row["more"]))
-            for row in rows
-        }
+        return {row["uuid"]: Neighbourhood(_near(orjson.loads(row["edges"])), bool(row["more"])) for row in rows}
+
+    def degrees(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, int]:
+        visible = Visibility(scope, self.settled)
+        edge = "" if visible.is_stored else "CROSS JOIN edge e ON e.id = near.edge"
+        rows = self.connection.read(
+            f"""SELECT f.uuid, (
+                    SELECT count(*) FROM (
+                        SELECT edge, other, kept FROM adjacency WHERE entity = f.id
+                        ORDER BY {_STORED_ORDER} LIMIT {MAX_DEGREE}
+                    ) near {edge} WHERE {visible.edge_kept("near")}
+                ) AS degree FROM entity f
+                WHERE f.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.entity_known("f")}""",
+            {**visible.parameters, "ids": json.dumps(entity_ids)},
+        )
+        return {row["uuid"]: row["degree"] for row in rows}
 
     def topics(self, topic_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Topic]:
         visible = Visibility(scope, self.settled)
@@ -239,15 +236,20 @@ def _topic(row: Sequence[Any]) -> Topic:
     return Topic(topic_id, source_id, title, bool(derived), tuple(passages))
 
 
-def _places(rows: Iterable[Sequence[Any]]) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    found: dict[str, set[int]] = {}
-    for passage_id, places in rows:
-        found.setdefault(passage_id, set()).update(places)
-    return tuple((passage_id, tuple(sorted(found[passage_id]))) for passage_id in sorted(found))
+def _occurrences(rows: Sequence[Sequence[Any]], limit: int) -> Occurrences:
+    """Mentions as the store has them, gathered by passage: the first so many passages."""
+    titles: dict[str, str] = {}
+    places: dict[str, set[int]] = {}
+    for passage_id, title, statements in rows:
+        titles[passage_id] = title
+        places.setdefault(passage_id, set()).update(statements)
+    first = list(titles)[:limit]
+    found = (Occurrence(one, titles[one], tuple(sorted(places[one]))) for one in sorted(first))
+    return Occurrences(tuple(found), len(titles) > limit)
 
 
 def _near(rows: Iterable[Sequence[Any]]) -> tuple[NearEdge, ...]:
     return tuple(
-        NearEdge(edge, name, bool(outgoing), Named(other, other_name, label), degree, tuple(passages))
-        for edge, name, outgoing, other, other_name, label, degree, passages in rows
+        NearEdge(edge, name, bool(outgoing), Named(other, other_name, label), tuple(passages))
+        for edge, name, outgoing, other, other_name, label, passages in rows
     )
