@@ -17,6 +17,7 @@ from backend.answers.answering import Moment, stream_answer
 from backend.answers.base import LanguageModel
 from backend.answers.openai import open_model
 from backend.errors import AttestError, IndexNotReady, Malformed, NotConfigured, Unavailable
+from backend.evaluation import EvalQuestion, Evaluation, measure, scope_of, table
 from backend.identity import is_canonical
 from backend.loading.bundle import open_bundle
 from backend.loading.copying import DatasetCopy, Side, copy
@@ -37,6 +38,7 @@ from backend.models import (
     Passage,
     PassageQuery,
     PassageResult,
+    Progress,
     RelationType,
     Scope,
     WalkQuery,
@@ -169,6 +171,27 @@ class Explorer:
         found = self.retrieve(question)
         *_, last = self.answer(found)
         return found, last.answer
+
+    def evaluate(
+        self,
+        questions: Sequence[EvalQuestion],
+        *,
+        dataset: str,
+        strategy: str,
+        cutoffs: Sequence[int],
+        listener: Listener | None = None,
+    ) -> Evaluation:
+        """What a strategy finds for the questions of a dataset, and how that compares with their answers."""
+        if not cutoffs or min(cutoffs) < 1:
+            raise Malformed("A cutoff is below 1.", hint="Write --k 2,5,8.")
+        scope = self.store.read(lambda view: scope_of(view, dataset))
+        measured = []
+        reads, limit = (lambda: self.store.reads), max(cutoffs)
+        for one in measure(questions, self.retrieve, reads, strategy=strategy, limit=limit, scope=scope):
+            measured.append(one)
+            if listener is not None:
+                listener(Progress("asking", len(measured), len(questions)))
+        return Evaluation(dataset, strategy, tuple(measured), table(questions, measured, cutoffs))
 
     @cached_property
     def _model(self) -> LanguageModel | None:

@@ -14,6 +14,10 @@ from backend.models import EVERYTHING, Cut, Entity, Passage, Scope, Span
 STRATEGIES = ("automatic", "passages", "traversal", "entities", "topics", "guided-walk")
 
 
+# Source ids that are told of a ranking, whatever the limit.
+MOST_RANKED = 20
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question, and how evidence for it is to be found.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from backend.errors import Malformed
 from backend.models import MAX_LIMIT, Entity, Span
 from backend.names import asked_names, refuse_unknown
-from backend.questions import STRATEGIES, EvidenceItem, Question, Retrieval, StrategyChoice
+from backend.questions import MOST_RANKED, STRATEGIES, EvidenceItem, Question, Retrieval, StrategyChoice
 from backend.retrieval.guided_walk import guided_walk
 from backend.retrieval.passages import find_passages
 from backend.retrieval.reader import Found, Reader
@@ -21,7 +21,6 @@ from backend.vectors.base import Encoder, Index
 Strategy = Callable[[Reader], Sequence[Found]]
 _STRATEGIES: dict[str, Strategy] = {"passages": find_passages, "guided-walk": guided_walk}
 _AUTOMATIC = "guided-walk"
-_RANKED = 20  # source ids that are told of a ranking, whatever the limit
 
 
 def retrieve(
@@ -41,7 +40,7 @@ def retrieve(
     with watch.step("strategy"):
         found = _STRATEGIES[choice.chosen](reader)
     with watch.step("evidence"):
-        contents = reader.contents(one.passage_id for one in found[: max(_RANKED, question.limit)])
+        contents = reader.contents(one.passage_id for one in found[: max(MOST_RANKED, question.limit)])
         found = [one for one in found if one.passage_id in contents]
         shown = found[: question.limit]
         entities = _entities(reader, [contents[one.passage_id] for one in shown])
@@ -49,7 +48,7 @@ def retrieve(
         question=question,
         strategy=choice,
         evidence=tuple(_item(n, one, contents[one.passage_id]) for n, one in enumerate(shown, start=1)),
-        ranked=tuple(contents[one.passage_id].passage.source_id for one in found[:_RANKED]),
+        ranked=tuple(contents[one.passage_id].passage.source_id for one in found[:MOST_RANKED]),
         entities=entities,
         results=(),
         context=(),
