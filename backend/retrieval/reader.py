@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from backend.errors import IndexNotReady
 from backend.identity import statement_id
@@ -31,7 +31,10 @@ class Found(NamedTuple):
 
 @dataclass(slots=True)
 class Reader:
-    """One reading for one question; it notes the steps and the bounds that cut."""
+    """One reading for one question; it notes the steps and the bounds that cut.
+
+    `results` and `context` are what traversal-based search has beside passages.
+    """
 
     view: GraphView
     question: Question
@@ -41,6 +44,8 @@ class Reader:
     open_encoder: Callable[[], Encoder]
     steps: list[Step] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
+    results: tuple[Mapping[str, Any], ...] = ()
+    context: tuple[str, ...] = ()
     _vectors: dict[str, Vector] = field(default_factory=dict)
     _contents: dict[str, Content] = field(default_factory=dict)
 
@@ -92,6 +97,10 @@ class Reader:
         if new:
             self._contents.update(self.view.contents(new, self.scope))
         return {passage_id: self._contents[passage_id] for passage_id in wanted if passage_id in self._contents}
+
+    def known(self, passage_ids: Iterable[str]) -> list[Content]:
+        """What stands in those of the passages that were read before."""
+        return [self._contents[passage_id] for passage_id in passage_ids if passage_id in self._contents]
 
     def statement_vectors(self, contents: Iterable[Content]) -> dict[tuple[str, int], Vector]:
         """The stored vectors of all statements of passages, by passage and place, as far as there are any."""

@@ -12,6 +12,7 @@ from backend.questions import MOST_RANKED, STRATEGIES, EvidenceItem, Question, R
 from backend.retrieval.guided_walk import guided_walk
 from backend.retrieval.passages import find_passages
 from backend.retrieval.reader import Found, Reader
+from backend.retrieval.traversal.search import entities, traversal
 from backend.scope import resolve
 from backend.stopwatch import Stopwatch
 from backend.stores.base import GraphView
@@ -19,7 +20,12 @@ from backend.stores.lexical import Content
 from backend.vectors.base import Encoder, Index
 
 Strategy = Callable[[Reader], Sequence[Found]]
-_STRATEGIES: dict[str, Strategy] = {"passages": find_passages, "guided-walk": guided_walk}
+_STRATEGIES: dict[str, Strategy] = {
+    "passages": find_passages,
+    "traversal": traversal,
+    "entities": entities,
+    "guided-walk": guided_walk,
+}
 _AUTOMATIC = "guided-walk"
 
 
@@ -43,15 +49,15 @@ def retrieve(
         contents = reader.contents(one.passage_id for one in found[: max(MOST_RANKED, question.limit)])
         found = [one for one in found if one.passage_id in contents]
         shown = found[: question.limit]
-        entities = _entities(reader, [contents[one.passage_id] for one in shown])
+        mentioned = _entities(reader, [contents[one.passage_id] for one in shown])
     return Retrieval(
         question=question,
         strategy=choice,
         evidence=tuple(_item(n, one, contents[one.passage_id]) for n, one in enumerate(shown, start=1)),
         ranked=tuple(contents[one.passage_id].passage.source_id for one in found[:MOST_RANKED]),
-        entities=entities,
-        results=(),
-        context=(),
+        entities=mentioned,
+        results=reader.results,
+        context=reader.context,
         truncated_by=tuple(cut.bound for cut in reader.cuts),
         cuts=tuple(reader.cuts),
         steps=tuple(reader.steps),
