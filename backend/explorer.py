@@ -53,7 +53,6 @@ from backend.search import search
 from backend.settings import Settings
 from backend.status import StatusReport, VectorCheck, check_vectors, read_status
 from backend.stores.base import GraphStore, GraphView, GraphWriter
-from backend.stores.lexical import Named
 from backend.stores.opening import open_store
 from backend.vectors.base import Encoder, Index
 from backend.walks import absent, walk
@@ -162,10 +161,17 @@ class Explorer:
             found.evidence,
             encoder=self.encoder(),
             model=self._model,
-            names={fold(entity.name): [fold(alias) for alias in entity.aliases] for entity in found.entities},
+            names=self._names_of(found),
             context=found.context,
             tokens=self.settings.llm_tokens,
         )
+
+    def _names_of(self, found: Retrieval) -> dict[str, list[str]]:
+        """The folded names of the entities in the evidence, each with its folded aliases."""
+        ids = [entity.id for entity in found.entities]
+        scope = resolve(found.question.scope)
+        entities = self.store.read(lambda view: view.named((), ids, (), 0, scope)) if ids else []
+        return {fold(entity.name): [fold(alias) for alias in entity.aliases] for entity in entities}
 
     def ask(self, question: Question) -> tuple[Retrieval, Answer]:
         """Evidence and the whole answer."""
@@ -257,12 +263,6 @@ class Explorer:
         """A document with its passages: the version current in the scope, or the one with this number."""
         found = self.store.read(lambda view: view.document(_canonical(document_id), version, _checked(view, scope)))
         return _present(found, f"The document {document_id} is not in scope.", "Widen the scope.")
-
-    def mentioned(self, passage_id: str, scope: Scope = EVERYTHING) -> tuple[Named, ...]:
-        """The entities that a passage mentions, by name; none where the scope does not see the passage."""
-        found = self.store.read(lambda view: view.contents([_canonical(passage_id)], _checked(view, scope)))
-        entities = (entity for content in found.values() for entity in content.mentions)
-        return tuple(sorted(entities, key=lambda entity: (entity.name, entity.id)))
 
     def passage(self, passage_id: str) -> Passage:
         """A passage of any version, with every mention in it."""

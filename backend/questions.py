@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
-from backend.models import EVERYTHING, Cut, Entity, Passage, Scope, Span
+from backend.models import EVERYTHING, Cut, Passage, Scope, Span
 
 # --- what is asked ---------------------------------------------------------------------------------------------------
 
@@ -35,6 +35,14 @@ class Question:
 
 
 # --- what is found ---------------------------------------------------------------------------------------------------
+
+
+class Named(NamedTuple):
+    """An entity by its id, with what a reader calls it."""
+
+    id: str
+    name: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +76,7 @@ class Retrieval:
     strategy: StrategyChoice
     evidence: tuple[EvidenceItem, ...]
     ranked: tuple[str, ...]
-    entities: tuple[Entity, ...]
+    entities: tuple[Named, ...]
     results: tuple[Mapping[str, Any], ...]
     context: tuple[str, ...]
     truncated_by: tuple[str, ...]

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import streamlit as st
 
 from backend.errors import Malformed
-from backend.models import EVERYTHING, Condition, EntityQuery, Mode, PassageQuery, Scope, WalkQuery
+from backend.models import EVERYTHING, Condition, EntityQuery, Mode, Scope, WalkQuery
 from backend.scope import OPERATORS, parse_condition
 
 Params: TypeAlias = dict[str, list[str]]
@@ -23,12 +23,11 @@ Params: TypeAlias = dict[str, list[str]]
 SEARCH, EXPLORE, DATA = "search", "explore", "data"
 FILES = {page: f"pages/{page}.py" for page in (SEARCH, EXPLORE, DATA)}
 TEXT = "q"  # bound to the search box, so it is never written here
-ENTITIES, PASSAGES = "entities", "passages"
 GRAPH, TABLE = "graph", "table"
 
 _SCOPE_KEYS = ("collection", "document", "where", "as_of")
 _KEYS = {
-    SEARCH: (TEXT, "results", "label", "mode", "limit", "hit"),
+    SEARCH: (TEXT, "label", "mode", "limit", "hit"),
     EXPLORE: ("entity", "depth", "type", "nodes", "edges", "candidates", "view", "node", "edge"),
     DATA: (),
 }
@@ -38,10 +37,9 @@ _SEARCH = EntityQuery("")
 
 @dataclass(frozen=True, slots=True)
 class SearchView:
-    """What the Search page shows; `hit` is the entity, or the passage, that stands beside the hits."""
+    """What the Search page shows; `hit` is the entity whose evidence stands beside the hits."""
 
     text: str = ""
-    results: str = ENTITIES
     labels: tuple[str, ...] = ()
     mode: Mode = Mode.HYBRID
     limit: int = _SEARCH.limit
@@ -51,10 +49,6 @@ class SearchView:
     @property
     def query(self) -> EntityQuery:
         return EntityQuery(self.text.strip(), self.labels, self.mode, self.limit, scope=self.scope)
-
-    @property
-    def passage_query(self) -> PassageQuery:
-        return PassageQuery(self.text.strip(), self.mode, self.limit, self.scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +92,6 @@ def scope_params(scope: Scope) -> Params:
 def search_params(view: SearchView) -> Params:
     return _present(
         q=[view.text] if view.text else [],
-        results=_unless(view.results, ENTITIES),
         label=view.labels,
         mode=_unless(view.mode.value, Mode.HYBRID.value),
         limit=_unless(view.limit, _SEARCH.limit),
@@ -130,7 +123,6 @@ def read_scope(params: Mapping[str, Sequence[str]]) -> Scope:
 def read_search(params: Mapping[str, Sequence[str]]) -> SearchView:
     return SearchView(
         text=_last(params, TEXT) or "",
-        results=_choice(params, "results", [ENTITIES, PASSAGES]),
         labels=tuple(params.get("label", ())),
         mode=Mode(_choice(params, "mode", [mode.value for mode in Mode])),
         limit=_number(params, "limit", _SEARCH.limit),

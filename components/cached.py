@@ -25,8 +25,6 @@ from backend.models import (
     EntityResult,
     EntityView,
     Evidence,
-    PassageQuery,
-    PassageResult,
     RelationType,
     Scope,
     WalkQuery,
@@ -34,7 +32,6 @@ from backend.models import (
 )
 from backend.settings import Settings, read_settings
 from backend.status import StatusReport
-from backend.stores.lexical import Named
 
 _MANY, _FEW = 500, 50  # answers kept
 _HEAD_START = 0.5  # seconds; importing the encoder's libraries would hold up what the first page still fetches
@@ -109,14 +106,6 @@ def search(query: EntityQuery) -> EntityResult:
     return _search(query, catalog().data_version)
 
 
-def passages(query: PassageQuery) -> PassageResult:
-    return _passages(query, catalog().data_version)
-
-
-def mentioned(passage_id: str, scope: Scope) -> tuple[Named, ...]:
-    return _mentioned(passage_id, scope, catalog().data_version)
-
-
 def walk(query: WalkQuery) -> WalkResult:
     return _walk(query, catalog().data_version)
 
@@ -157,16 +146,6 @@ def status() -> StatusReport:
 @st.cache_resource(show_spinner=False, max_entries=_MANY)
 def _search(query: EntityQuery, version: str) -> EntityResult:
     return explorer().search(query)
-
-
-@st.cache_resource(show_spinner=False, max_entries=_MANY)
-def _passages(query: PassageQuery, version: str) -> PassageResult:
-    return explorer().passages(query)
-
-
-@st.cache_resource(show_spinner=False, max_entries=_MANY)
-def _mentioned(passage_id: str, scope: Scope, version: str) -> tuple[Named, ...]:
-    return explorer().mentioned(passage_id, scope)
 
 
 @st.cache_resource(show_spinner=False, max_entries=_FEW)

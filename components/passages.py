@@ -14,9 +14,9 @@ _READ = "read-passage"  # place and id of the passage whose document is opened
 _OPEN = "open-passages"  # ids of the passages whose surroundings are shown
 
 
-def draw(found: Sequence[Passage], *, place: str, scope: Scope, first: int = 1) -> None:
-    """Draws the passages, numbered from `first`; `place` tells the same passage in two lists apart."""
-    for number, passage in enumerate(found, first):
+def draw(found: Sequence[Passage], *, place: str, scope: Scope) -> None:
+    """Draws the passages, numbered from 1; `place` tells the same passage in two lists apart."""
+    for number, passage in enumerate(found, 1):
         with st.container(key=f"passage-{place}-{passage.id}", gap="xxsmall"):
             _draw_one(number, passage, place, scope)
 

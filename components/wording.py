@@ -6,23 +6,10 @@ import json
 from collections.abc import Iterable
 from datetime import date, datetime
 
-from backend.models import (
-    Condition,
-    Counts,
-    Cut,
-    EdgeKind,
-    EntityHit,
-    JobState,
-    Json,
-    Mode,
-    Passage,
-    PassageHit,
-    Status,
-)
+from backend.models import Condition, Counts, EdgeKind, EntityHit, JobState, Json, Mode, Passage, Status
 
 STATED, UNSTATED = "stated", "no passage states it"
 MODES = {Mode.HYBRID: "Both", Mode.LEXICAL: "Names", Mode.SEMANTIC: "Meaning"}
-PASSAGE_MODES = {**MODES, Mode.LEXICAL: "Words"}
 OPERATORS = {
     "=": "is",
     "!=": "is not",
@@ -133,33 +120,11 @@ def _matched(hit: EntityHit) -> str:
     return f"{exact}name" if hit.matched.kind == "name" else f"{exact}alias “{hit.matched.text}”"
 
 
-def why_passage(hit: PassageHit) -> str:
-    """Why a passage was found: by how many of the words, how near in meaning, and its rank in each."""
-    reasons = []
-    lexical, semantic = hit.channels.get("lexical"), hit.channels.get("semantic")
-    if lexical is not None:
-        reasons.append(f"{'all' if lexical.score >= 1 else 'some'} of the words, {ordinal(lexical.rank)}")
-    if semantic is not None:
-        reasons.append(f"meaning {semantic.score:.2f}, {ordinal(semantic.rank)}")
-    return " · ".join(reasons)
-
-
-def passage_cut(cut: Cut) -> str:
-    """What a bound kept from being compared where passages were looked for."""
-    value = number(cut.value)
-    if cut.bound == "candidate":
-        return f"Cut by the candidate bound: only the first {value} passages with the words were compared."
-    if cut.bound == "semantic":
-        return f"Cut by the semantic bound: only the {value} nearest in meaning were read."
-    missing = f", {number(cut.missing)} left out" if cut.missing else ""
-    return f"Cut by the {cut.bound} bound of {value}{missing}."
-
-
-def no_meaning(what: str, *, coming: bool) -> str:
-    """Why only `what` is searched: the encoder still loads, or could not be loaded."""
+def no_meaning(*, coming: bool) -> str:
+    """Why only names are searched: the encoder still loads, or could not be loaded."""
     if coming:
-        return f"Meaning is still loading: for now {what} are searched."
-    return f"Meaning cannot be searched, only {what}: the encoder did not load. The server's log says why."
+        return "Meaning is still loading: for now names and aliases are searched."
+    return "Meaning cannot be searched, only names and aliases: the encoder did not load. The server's log says why."
 
 
 def unsupported(status: Status) -> str:

@@ -23,6 +23,7 @@ _LONGEST = 12
 # How alike a mistyped name is, 0 to 100: one wrong letter in a word of six.
 _ALIKE = 84.0
 _BEGUN = 200  # entities that are compared letter by letter
+_SHORT = 3  # letters of words that nobody mistypes
 _NEAREST = 10  # entities near to the question by meaning
 
 
@@ -68,14 +69,19 @@ class QuestionNames:
 
 
 def names_in(reader: Reader) -> QuestionNames:
-    """The names in the question; costs two queries and one search of each collection of entities."""
+    """The names in the question; costs a query and one search of each collection of entities."""
     asked = words(reader.question.text)
     capitals = _capitals(reader.question.text, len(asked))
+    forms = _forms(asked)
     with reader.step("names in the question") as note:
-        names, near = _whole(reader, asked, capitals)
-        taken = [(name.start, name.end) for name in names]
-        names += _fuzzy(reader, asked, capitals, taken)
+        nearest = _nearest(reader)
+        begun = [word for word in asked if len(word.text) > _SHORT and word.text not in FUNCTION_WORDS]
+        found = reader.view.named(list(forms), nearest, begun, _BEGUN, reader.scope)
+        names = _whole(found, asked, capitals, forms)
+        names += _fuzzy(found, asked, capitals, [(name.start, name.end) for name in names])
         note(len(names))
+    known = {entity.id: entity for entity in found}
+    near = tuple(known[one] for one in nearest if one in known)[:_NEAREST]
     names.sort(key=lambda one: one.start)
     # Where a question writes names with capitals, what it writes without is a word first of all.
     has_proper = any(name.is_proper for name in names)
@@ -96,28 +102,30 @@ def _capitals(text: str, count: int) -> list[bool]:
 # --- channels --------------------------------------------------------------------------------------------------------
 
 
-def _whole(reader: Reader, asked: Sequence[Word], capitals: Sequence[bool]) -> tuple[list[Name], tuple[Entity, ...]]:
-    """Names that stand whole in the question, and the entities near to it, in one query.
-
-    A name within the words of a longer one does not count.
-    """
+def _forms(asked: Sequence[Word]) -> dict[str, list[tuple[int, int]]]:
+    """Every run of words that may be a name, with its places."""
     forms: dict[str, list[tuple[int, int]]] = {}
     for start in range(len(asked)):
         for end in range(start + 1, min(len(asked), start + _LONGEST) + 1):
             if any(word.text not in FUNCTION_WORDS for word in asked[start:end]):
                 forms.setdefault(_text(asked[start:end]), []).append((start, end))
-    nearest = _nearest(reader)
-    found = reader.view.named(list(forms), nearest, reader.scope) if forms or nearest else []
-    by_form = _by_form(found, forms)
+    return forms
+
+
+def _whole(
+    entities: Iterable[Entity],
+    asked: Sequence[Word],
+    capitals: Sequence[bool],
+    forms: Mapping[str, Sequence[tuple[int, int]]],
+) -> list[Name]:
+    """Names that stand whole in the question; one within the words of a longer one does not count."""
+    by_form = _by_form(entities, forms)
     names: list[Name] = []
-    taken: list[tuple[int, int]] = []
-    for form in sorted(by_form, key=lambda one: (-(forms[one][0][1] - forms[one][0][0]), forms[one][0][0])):
+    for form in sorted(by_form, key=lambda one: (forms[one][0][0] - forms[one][0][1], forms[one][0][0])):
         for start, end in forms[form]:
-            if not any(start < other_end and other < end for other, other_end in taken):
-                taken.append((start, end))
+            if not any(start < name.end and name.start < end for name in names):
                 names.append(_name(asked, capitals, start, end, by_form[form]))
-    known = {entity.id: entity for entity in found}
-    return names, tuple(known[one] for one in nearest if one in known)[:_NEAREST]
+    return names
 
 
 def _by_form(entities: Iterable[Entity], forms: Mapping[str, object]) -> dict[str, list[tuple[Entity, str]]]:
@@ -130,14 +138,13 @@ def _by_form(entities: Iterable[Entity], forms: Mapping[str, object]) -> dict[st
 
 
 def _fuzzy(
-    reader: Reader, asked: Sequence[Word], capitals: Sequence[bool], taken: Sequence[tuple[int, int]]
+    entities: Iterable[Entity], asked: Sequence[Word], capitals: Sequence[bool], taken: Sequence[tuple[int, int]]
 ) -> list[Name]:
     """Names that are nearly a run of the words that are left."""
     free = {n for n in range(len(asked)) if not _inside(n, taken)}
-    wanted = [asked[n] for n in sorted(free) if len(asked[n].text) > 3 and asked[n].text not in FUNCTION_WORDS]
-    begun = reader.view.begun(wanted, _BEGUN, reader.scope) if wanted else []
+    free -= {n for n in free if asked[n].text in FUNCTION_WORDS}
     found: dict[tuple[int, int], list[tuple[float, Entity]]] = {}
-    for entity in begun:
+    for entity in entities if free else ():
         alike, place = max(_alike(name, asked, free) for name in (entity.name, *entity.aliases))
         if alike >= _ALIKE:
             found.setdefault(place, []).append((alike, entity))

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from backend.errors import Malformed
-from backend.models import MAX_LIMIT, Entity, Span
+from backend.models import MAX_LIMIT, Span
 from backend.names import asked_names, refuse_unknown
-from backend.questions import MOST_RANKED, STRATEGIES, EvidenceItem, Question, Retrieval, StrategyChoice
+from backend.questions import MOST_RANKED, STRATEGIES, EvidenceItem, Named, Question, Retrieval, StrategyChoice
 from backend.retrieval.guided_walk import guided_walk
 from backend.retrieval.passages import find_passages
 from backend.retrieval.reader import Found, Reader
@@ -49,7 +49,7 @@ def retrieve(
         contents = reader.contents(one.passage_id for one in found[: max(MOST_RANKED, question.limit)])
         found = [one for one in found if one.passage_id in contents]
         shown = found[: question.limit]
-        mentioned = _entities(reader, [contents[one.passage_id] for one in shown])
+        mentioned = _entities([contents[one.passage_id] for one in shown])
     return Retrieval(
         question=question,
         strategy=choice,
@@ -81,11 +81,10 @@ def _choose(question: Question) -> StrategyChoice:
     return StrategyChoice("automatic", _AUTOMATIC, "It measured best over all sets.")
 
 
-def _entities(reader: Reader, contents: Sequence[Content]) -> tuple[Entity, ...]:
+def _entities(contents: Sequence[Content]) -> tuple[Named, ...]:
     """The entities that the passages mention, those of most passages first, then by name and id."""
-    mentioned = Counter(entity.id for content in contents for entity in content.mentions)
-    known = reader.view.named((), list(mentioned), reader.scope) if mentioned else []
-    return tuple(sorted(known, key=lambda entity: (-mentioned[entity.id], entity.name, entity.id)))
+    mentioned = Counter(entity for content in contents for entity in content.mentions)
+    return tuple(sorted(mentioned, key=lambda entity: (-mentioned[entity], entity.name, entity.id)))
 
 
 def _item(n: int, found: Found, content: Content) -> EvidenceItem:

@@ -11,17 +11,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from backend.models import Entity, Passage
+from backend.questions import Named
 from backend.scope import ResolvedScope
 from backend.stores.rows import NewStatement
 from backend.words import Word
-
-
-class Named(NamedTuple):
-    """An entity by its id, with what a reader calls it."""
-
-    id: str
-    name: str
-    label: str
 
 
 class StatedFact(NamedTuple):
@@ -121,14 +114,14 @@ class LexicalRows(Protocol):
     def contents(self, passage_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Content]:
         """Those of the passages that the scope sees, with all that stands in them."""
 
-    def named(self, names: Sequence[str], entity_ids: Sequence[str], scope: ResolvedScope) -> list[Entity]:
-        """The entities in scope that have one of these ids, or of which a folded whole name is one of these texts.
+    def named(
+        self, names: Sequence[str], entity_ids: Sequence[str], begun: Sequence[Word], limit: int, scope: ResolvedScope
+    ) -> list[Entity]:
+        """The entities in scope with one of these folded texts for a whole name, or one of these ids; in order of id.
 
-        A whole name is the name or an alias, also without what it has in brackets at its end. In order of id.
+        A whole name is the name or an alias, also without what it has in brackets at its end. Beside them up to `limit`
+        that have a word with the first letters of one of the `begun` ones, those of rare beginnings first.
         """
-
-    def begun(self, words: Sequence[Word], limit: int, scope: ResolvedScope) -> list[Entity]:
-        """Up to `limit` entities in scope with a word that has the first letters of one of these, rare ones first."""
 
     def occurrences(self, entity_ids: Sequence[str], limit: int, scope: ResolvedScope) -> dict[str, Occurrences]:
         """Where each entity is mentioned, in at most `limit` visible passages."""

@@ -1,4 +1,4 @@
-"""From ranked statements to results: sources with their topics, as the documentation of traversal-based search has them."""
+"""From ranked statements to results: sources with topics, as traversal-based search documents them."""
 
 from __future__ import annotations
 

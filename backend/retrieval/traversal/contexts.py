@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from backend.questions import Named
 from backend.ranking import fuse
 from backend.retrieval.names import QuestionNames
 from backend.retrieval.reader import Reader
 from backend.retrieval.traversal.options import TraversalOptions
 from backend.retrieval.traversal.tfidf import tfidf_scores
-from backend.stores.lexical import Content, Named, NearEdge
+from backend.stores.lexical import Content, NearEdge
 
 # Edges of one entity among which its neighbours are chosen.
 _EDGES = 100

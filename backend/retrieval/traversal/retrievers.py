@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from backend.models import Cut
 from backend.passages import RankedPassages
+from backend.questions import Named
 from backend.retrieval.names import names_in
 from backend.retrieval.reader import Reader
 from backend.retrieval.traversal import statements
@@ -16,7 +17,7 @@ from backend.retrieval.traversal.contexts import Contexts, build_contexts
 from backend.retrieval.traversal.options import TraversalOptions
 from backend.retrieval.traversal.statements import Key
 from backend.retrieval.traversal.tfidf import tfidf_scores
-from backend.stores.lexical import Content, Named, NearEdge
+from backend.stores.lexical import Content, NearEdge
 
 # Passages of the same topics that are read beside those where the retrievers begin, the nearest to these first.
 _SAME_TOPIC = 100

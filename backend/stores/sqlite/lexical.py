@@ -9,13 +9,13 @@ from typing import Any
 import orjson
 
 from backend.models import Entity
+from backend.questions import Named
 from backend.scope import ResolvedScope
 from backend.stores.fulltext import WORD_LIMIT, asked_words
 from backend.stores.lexical import (
     EDGE_PASSAGES,
     MAX_DEGREE,
     Content,
-    Named,
     NearEdge,
     Neighbourhood,
     Occurrence,
@@ -80,40 +80,36 @@ class LexicalReads:
         )
         return {row["passage_uuid"]: _content(row) for row in rows}
 
-    def named(self, names: Sequence[str], entity_ids: Sequence[str], scope: ResolvedScope) -> list[Entity]:
+    def named(
+        self, names: Sequence[str], entity_ids: Sequence[str], begun: Sequence[Word], limit: int, scope: ResolvedScope
+    ) -> list[Entity]:
         visible = Visibility(scope, self.settled)
         keys = {f"key_{n}": name_key(name) for n, name in enumerate(names)}
-        rows = self.connection.read(
-            f"""SELECT {ENTITY_COLUMNS} FROM {ENTITY_TABLES} WHERE e.id IN (
-                    SELECT k.entity FROM entity_key k WHERE k.key IN ({", ".join(f":{key}" for key in keys)})
-                    UNION SELECT id FROM entity WHERE uuid IN (SELECT value FROM json_each(:ids))
-                ) AND {visible.entity_known("e")} ORDER BY e.uuid""",
-            {**visible.parameters, **keys, "ids": json.dumps(entity_ids)},
-        )
-        return [result_entity(row) for row in rows]
-
-    def begun(self, words: Sequence[Word], limit: int, scope: ResolvedScope) -> list[Entity]:
-        visible = Visibility(scope, self.settled)
-        asked = asked_words(words)
-        matches = " UNION ALL ".join(
-            f"""SELECT * FROM (SELECT rowid AS entity, {n} AS word FROM entity_words
+        asked = asked_words(begun)
+        matches = "".join(
+            f""" UNION ALL SELECT * FROM (SELECT rowid, {n} FROM entity_words
                 WHERE entity_words MATCH :word_{n} LIMIT :word_limit + 1)"""
             for n in range(len(asked))
         )
-        if not asked:
-            return []
         rows = self.connection.read(
-            f"""WITH matched AS MATERIALIZED ({matches}),
+            f"""WITH matched (entity, word) AS MATERIALIZED (SELECT NULL, NULL WHERE 0 {matches}),
                 weighed AS (SELECT word, 1.0 / count(*) AS weight FROM matched GROUP BY word),
                 proposed AS MATERIALIZED (
                     SELECT m.entity, sum(w.weight) AS weight FROM matched m JOIN weighed w ON w.word = m.word
                     GROUP BY m.entity
+                ), begun AS (
+                    SELECT e.id FROM proposed CROSS JOIN entity e ON e.id = proposed.entity
+                    WHERE {visible.entity_known("e")} ORDER BY proposed.weight DESC, e.uuid LIMIT :limit
                 )
-                SELECT {ENTITY_COLUMNS} FROM proposed CROSS JOIN {ENTITY_TABLES}
-                WHERE e.id = proposed.entity AND {visible.entity_known("e")}
-                ORDER BY proposed.weight DESC, e.uuid LIMIT :limit""",
+                SELECT {ENTITY_COLUMNS} FROM {ENTITY_TABLES} WHERE e.id IN (
+                    SELECT k.entity FROM entity_key k WHERE k.key IN ({", ".join(f":{key}" for key in keys)})
+                    UNION SELECT id FROM entity WHERE uuid IN (SELECT value FROM json_each(:ids))
+                    UNION SELECT id FROM begun
+                ) AND {visible.entity_known("e")} ORDER BY e.uuid""",
             {
                 **visible.parameters,
+                **keys,
+                "ids": json.dumps(entity_ids),
                 "limit": limit,
                 "word_limit": WORD_LIMIT,
                 **{f"word_{n}": begun_term(word) for n, word in enumerate(asked)},
