@@ -287,7 +287,7 @@ class _Walk:
     def _compare(self, passage_ids: Iterable[str]) -> None:
         """How near passages are to the question, as far as that is not known yet."""
         new = sorted(one for one in passage_ids if one not in self._similar)
-        for passage_id, vector in self._reader.vectors_of_passages(new).items():
+        for passage_id, vector in self._reader.vectors_of("chunk", new).items():
             self._similar[passage_id] = _similarity(self._question, vector)
 
     def _nearest_sentence(self, content: Content, places: Iterable[int]) -> tuple[float, int]:

@@ -115,12 +115,12 @@ class Reader:
             found.update({keys[i]: vector for i, vector in self._read(collection, list(keys)).items()})
         return found
 
-    def vectors_of_passages(self, passage_ids: Sequence[str]) -> dict[str, Vector]:
-        """The same by ids, from whichever collection has them."""
+    def vectors_of(self, kind: str, ids: Sequence[str]) -> dict[str, Vector]:
+        """The stored vectors of things of a kind, from whichever collection has them."""
         found: dict[str, Vector] = {}
         for collection in self.catalog.vector_collections:
-            wanted = [passage_id for passage_id in passage_ids if passage_id not in found]
-            if collection.kind == "chunk" and wanted:
+            wanted = [one for one in ids if one not in found]
+            if collection.kind == kind and wanted:
                 found.update(self._read(collection.name, wanted))
         return found
 

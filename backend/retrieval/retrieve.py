@@ -12,7 +12,7 @@ from backend.questions import MOST_RANKED, STRATEGIES, EvidenceItem, Named, Ques
 from backend.retrieval.guided_walk import guided_walk
 from backend.retrieval.passages import find_passages
 from backend.retrieval.reader import Found, Reader
-from backend.retrieval.traversal.search import entities, traversal
+from backend.retrieval.traversal.search import entities, topics, traversal
 from backend.scope import resolve
 from backend.stopwatch import Stopwatch
 from backend.stores.base import GraphView
@@ -24,6 +24,7 @@ _STRATEGIES: dict[str, Strategy] = {
     "passages": find_passages,
     "traversal": traversal,
     "entities": entities,
+    "topics": topics,
     "guided-walk": guided_walk,
 }
 _AUTOMATIC = "guided-walk"

@@ -132,5 +132,14 @@ class LexicalRows(Protocol):
     def degrees(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, int]:
         """Per entity how many edges the scope keeps, among its first `MAX_DEGREE` in stored order."""
 
+    def topics_near(
+        self, topic_ids: Sequence[str], ways: Sequence[str], limit: int, scope: ResolvedScope
+    ) -> dict[str, dict[str, list[str]]]:
+        """Per topic, and per way, up to `limit` topics that it leads to, in order of id.
+
+        Ways: `passage`, topics of its passages; `adjacent`, those of the passages right before and after these;
+        `entity`, those whose passages mention entities that its own do, those with most such entities first.
+        """
+
     def topics(self, topic_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Topic]:
         """Those of the topics whose document version is current in the scope."""

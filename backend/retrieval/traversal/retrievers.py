@@ -13,11 +13,12 @@ from backend.questions import Named
 from backend.retrieval.names import names_in
 from backend.retrieval.reader import Reader
 from backend.retrieval.traversal import statements
+from backend.retrieval.traversal.beam import Beam
 from backend.retrieval.traversal.contexts import Contexts, build_contexts
 from backend.retrieval.traversal.options import TraversalOptions
 from backend.retrieval.traversal.statements import Key
 from backend.retrieval.traversal.tfidf import tfidf_scores
-from backend.stores.lexical import Content, NearEdge
+from backend.stores.lexical import Content, NearEdge, Topic
 
 # Passages of the same topics that are read beside those where the retrievers begin, the nearest to these first.
 _SAME_TOPIC = 100
@@ -189,10 +190,36 @@ def _fact(entity: Named, edge: NearEdge) -> str:
     return f"{ends[0]} {edge.type} {ends[1]}"
 
 
+def topic_beam(search: Traversal) -> list[Start]:
+    """The passages of the topics that a beam visits, each with the statements that belong to the topic."""
+    reader = search.reader
+    visits = Beam(reader, search.options).topics()
+    contents = reader.contents(dict.fromkeys(one for visit in visits for one in visit.topic.passage_ids))
+    starts: list[Start] = []
+    for visit in visits:
+        alone = () if len(visit.path) > 1 or not _is_alone(visit.topic, contents) else ("it is alone in its document",)
+        for passage_id in visit.topic.passage_ids:
+            if content := contents.get(passage_id):
+                places = [one for one in statements.places(content) if statements.topic(content, one) == visit.topic]
+                if places:
+                    starts.append(Start(passage_id, "the question", (*visit.path, *alone), tuple(places)))
+    return starts
+
+
+def _is_alone(topic: Topic, contents: Mapping[str, Content]) -> bool:
+    """Whether no passage of the topic has a neighbour: then a beam cannot leave it but by shared entities."""
+    return len(topic.passage_ids) == 1 and all(
+        contents[one].passage.position == 0 and len(contents[one].topics) == 1
+        for one in topic.passage_ids
+        if one in contents
+    )
+
+
 _RETRIEVERS: dict[str, Callable[[Traversal], list[Start]]] = {
     "ChunkBasedSearch": chunk_based,
     "EntityNetworkSearch": entity_network,
     "EntityBasedSearch": entity_based,
+    "TopicBeamSearch": topic_beam,
 }
 
 

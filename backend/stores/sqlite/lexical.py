@@ -171,6 +171,23 @@ class LexicalReads:
         )
         return {row["uuid"]: row["degree"] for row in rows}
 
+    def topics_near(
+        self, topic_ids: Sequence[str], ways: Sequence[str], limit: int, scope: ResolvedScope
+    ) -> dict[str, dict[str, list[str]]]:
+        visible = Visibility(scope, self.settled)
+        parameters = {**visible.parameters, "ids": json.dumps(topic_ids)}
+        union = " UNION ALL ".join(
+            _TOPICS_NEAR[way].format(visible=visible.current("v"), other=visible.current("w")) for way in ways
+        )
+        rows = self.connection.read(union, parameters) if union else []
+        found: dict[str, dict[str, list[tuple[int, str]]]] = {}
+        for topic, way, other, weight in rows:
+            found.setdefault(topic, {}).setdefault(way, []).append((-weight, other))
+        return {
+            topic: {way: [other for _, other in sorted(own)[:limit]] for way, own in by_way.items()}
+            for topic, by_way in found.items()
+        }
+
     def topics(self, topic_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Topic]:
         visible = Visibility(scope, self.settled)
         rows = self.connection.read(
@@ -188,6 +205,29 @@ _TOPIC = """json_array(t.uuid, t.source_id, t.title, t.derived, (
         ORDER BY q.position, q.uuid
     )
 ))"""
+
+
+_FROM_TOPICS = (
+    """FROM topic t CROSS JOIN version v ON v.id = t.version CROSS JOIN topic_passage tp ON tp.topic = t.id"""
+)
+_TO_TOPICS = "CROSS JOIN topic o ON o.id = tq.topic AND o.id <> t.id"
+_ASKED_TOPICS = "WHERE t.uuid IN (SELECT value FROM json_each(:ids)) AND {visible}"
+# Topic, way, other topic, and the number of entities that they share.
+_TOPICS_NEAR = {
+    "passage": f"""SELECT DISTINCT t.uuid, 'passage', o.uuid, 0 {_FROM_TOPICS}
+        CROSS JOIN topic_passage tq ON tq.passage = tp.passage {_TO_TOPICS} {_ASKED_TOPICS}""",
+    "adjacent": f"""SELECT DISTINCT t.uuid, 'adjacent', o.uuid, 0 {_FROM_TOPICS}
+        CROSS JOIN passage p ON p.id = tp.passage CROSS JOIN passage q ON q.id IN (
+            (SELECT id FROM passage b WHERE b.version = p.version AND (b.position, b.uuid) > (p.position, p.uuid)
+                ORDER BY b.position, b.uuid LIMIT 1),
+            (SELECT id FROM passage b WHERE b.version = p.version AND (b.position, b.uuid) < (p.position, p.uuid)
+                ORDER BY b.position DESC, b.uuid DESC LIMIT 1)
+        ) CROSS JOIN topic_passage tq ON tq.passage = q.id {_TO_TOPICS} {_ASKED_TOPICS}""",
+    "entity": f"""SELECT t.uuid, 'entity', o.uuid, count(DISTINCT m.entity) {_FROM_TOPICS}
+        CROSS JOIN mention m ON m.passage = tp.passage CROSS JOIN mention n ON n.entity = m.entity
+        CROSS JOIN topic_passage tq ON tq.passage = n.passage {_TO_TOPICS}
+        CROSS JOIN version w ON w.id = o.version {_ASKED_TOPICS} AND {{other}} GROUP BY t.id, o.id""",
+}
 
 
 def _content(row: Row) -> Content:
