@@ -54,7 +54,8 @@ def test_no_statement_of_a_search_or_a_walk_scans(neo4j_server: Neo4j, tmp_path:
     explorer = new_explorer(tmp_path, neo4j_server.address, index)
     for step in SMALL_WORLD:
         apply(explorer, step, tmp_path)
-    server = Server(Address(neo4j_server.address))
+    # All of it is one reading here, and each statement is planned for the first time.
+    server = Server(Address(neo4j_server.address), read_seconds=240.0)
     with server.reading() as reading:
         (state,) = reading.peek(statements.STATE)
         noted = Noted(reading)
