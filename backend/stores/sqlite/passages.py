@@ -92,9 +92,9 @@ def _propose_sql(expressions: int, words: int, visible: Visibility) -> str:
         ), kept AS (
             SELECT p.id, weight FROM proposed CROSS JOIN passage p ON p.id = proposed.passage
             CROSS JOIN version v ON v.id = p.version WHERE {visible.current("v")}
-            ORDER BY weight DESC, p.id LIMIT :limit + 1
+            ORDER BY weight DESC, p.uuid LIMIT :limit + 1
         )
         SELECT p.uuid, {bits or 0} AS matched, length(p.words) AS length,
             (SELECT max(size) > :word_limit FROM sources) AS full
         FROM kept CROSS JOIN passage p ON p.id = kept.id JOIN version v ON v.id = p.version
-        ORDER BY kept.weight DESC, p.id"""
+        ORDER BY kept.weight DESC, p.uuid"""
