@@ -140,7 +140,7 @@ def _note(phases: list[Phase], phase: Phase) -> None:
 
 
 def _sqlite_schema() -> list[str]:
-    return [str(sqlite.SCHEMA_VERSION), sqlite.TABLES, sqlite.FULL_TEXT]
+    return [str(sqlite.SCHEMA_VERSION), sqlite.TABLES, *sqlite.FULL_TEXT.values()]
 
 
 def _neo4j_schema() -> list[str]:

@@ -3,7 +3,7 @@
 From a name over the passages and facts of its entity, through the sentence of each passage that the question is about,
 to other entities and their passages. Residues are pushed from the seeds (Andersen, Chung and Lang, "Local graph
 partitioning using PageRank vectors", FOCS 2006) in a few rounds with bounded frontiers, never over the whole graph.
-The constants were chosen on three public question sets together, none for a set of its own; all have a flat optimum.
+The constants were chosen on three public question sets together, one value for all, in the middle of a flat region.
 """
 
 from __future__ import annotations
@@ -27,23 +27,25 @@ SEED_TEMPERATURE = 0.2
 # A name that a question writes small, where it writes others with capitals, is a word first of all.
 SMALL_NAME = 0.1
 # The part of the restart that goes to the passages nearest to the question; all of it without any name.
-NEAREST_SHARE, NEAREST = 0.05, 20
+NEAREST_SHARE, NEAREST = 0.075, 20
 DAMPING = 0.85
 # From an entity to its passages: those of a document that is titled like it count this often.
 TITLE_WEIGHT = 10.0
-# From a passage to an entity: exp(similarity of question and the sentence that mentions it / SENTENCE_TEMPERATURE).
+# From a passage to an entity: exp(similarity of the sentence that mentions it with the question, in which what it says
+# beside names counts twice / SENTENCE_TEMPERATURE).
 SENTENCE_TEMPERATURE = 0.15
 # From an entity over its facts: at most this share, times how clearly the relation types prefer some of them; among
 # facts exp(similarity of the relation type with what the question says beside names / TYPE_TEMPERATURE).
 FACT_SHARE, TYPE_TEMPERATURE = 0.5, 0.05
 # From a fact to its passages; the rest goes to its other end.
 SUPPORT_SHARE = 0.7
-# A passage ranks by log(its visits) + SIMILARITY x similarity with the question.
-SIMILARITY = 2.0
+# A passage ranks by log(its visits) + SIMILARITY x the mean of its similarities with the question and with what that
+# says beside names: the whole question mostly likes passages that repeat its names; those of a second hop do not.
+SIMILARITY = 4.5
 
 # Bounds: rounds, entities and passages that are pushed in one, passages and facts that are read of an entity, entities
 # of one name, types that are compared, and passages that are ranked in the end.
-ROUNDS, ENTITIES, PASSAGES, EACH, EACH_NAME, TYPES, RANKED = 3, 50, 30, 100, 30, 256, 200
+ROUNDS, ENTITIES, PASSAGES, EACH, EACH_NAME, TYPES, RANKED = 3, 30, 20, 100, 30, 256, 200
 _NO_VISITS = 1e-9
 
 
@@ -86,6 +88,7 @@ class _Walk:
         self._reader = reader
         self._entities, self._passages = _Mass(), _Mass()
         self._names: dict[str, str] = {}
+        self._aliases: dict[str, tuple[str, ...]] = {}  # of the entities that the question names
         self._occurrences: dict[str, Occurrences] = {}
         self._edges: dict[str, tuple[NearEdge, ...]] = {}
         self._similar: dict[str, float] = {}  # of passages
@@ -98,6 +101,8 @@ class _Walk:
         rest = names.rest or reader.question.text
         question, self._rest = reader.encode([reader.question.text, rest])
         self._question = question
+        self._leaving = question + self._rest
+        self._leaving /= float(self._leaving @ self._leaving) ** 0.5
         with reader.step("passages near to the question") as note:
             (near,) = reader.nearest_passages([question], NEAREST)
             self._similar.update(near.scores)
@@ -107,7 +112,8 @@ class _Walk:
         for number in range(1, ROUNDS + 1):
             with reader.step(f"round {number} of the walk") as note:
                 self._push_entities()
-                self._push_passages()
+                if number < ROUNDS:  # what lies in passages at the end is counted where it lies
+                    self._push_passages()
                 note(len(self._passages.arrived))
         with reader.step("passages in their order") as note:
             found = self._ranked()
@@ -217,15 +223,20 @@ class _Walk:
         kept = sorted(arrived, key=lambda passage_id: (-arrived[passage_id], passage_id))[:RANKED]
         if len(arrived) > RANKED:
             self._reader.note(Cut("candidate", RANKED, missing=len(arrived) - RANKED))
-        self._compare(kept)
+        stored = self._reader.vectors_of("chunk", sorted(kept))
         scores = {
-            passage_id: math.log(arrived[passage_id] + _NO_VISITS) + SIMILARITY * self._similar.get(passage_id, 0.0)
+            passage_id: math.log(arrived[passage_id] + _NO_VISITS) + SIMILARITY * self._likeness(stored.get(passage_id))
             for passage_id in kept
         }
         ordered = sorted(kept, key=lambda passage_id: (-round(scores[passage_id], 6), passage_id))
         first = self._reader.contents(ordered[: max(20, self._reader.question.limit)])
         self._read_sentences(first.values())
         return [self._found(passage_id, scores[passage_id], first.get(passage_id)) for passage_id in ordered]
+
+    def _likeness(self, vector: Vector | None) -> float:
+        if vector is None:
+            return 0.0
+        return (_similarity(self._question, vector) + _similarity(self._rest, vector)) / 2
 
     def _found(self, passage_id: str, score: float, content: Content | None) -> Found:
         if content is None:
@@ -257,7 +268,8 @@ class _Walk:
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def _know(self, entities: Iterable[Entity]) -> None:
-        self._names.update((entity.id, entity.name) for entity in entities)
+        for entity in entities:
+            self._names[entity.id], self._aliases[entity.id] = entity.name, entity.aliases
 
     def _read_occurrences(self, entity_ids: Sequence[str]) -> None:
         new = [one for one in dict.fromkeys(entity_ids) if one not in self._occurrences]
@@ -282,7 +294,7 @@ class _Walk:
 
     def _read_sentences(self, contents: Iterable[Content]) -> None:
         new = [one for one in contents if (one.passage.id, 0) not in self._sentences]
-        self._sentences.update(self._reader.similarities(new, self._question))
+        self._sentences.update(self._reader.similarities(new, self._leaving))
 
     def _compare(self, passage_ids: Iterable[str]) -> None:
         """How near passages are to the question, as far as that is not known yet."""
@@ -290,9 +302,10 @@ class _Walk:
         for passage_id, vector in self._reader.vectors_of("chunk", new).items():
             self._similar[passage_id] = _similarity(self._question, vector)
 
-    def _nearest_sentence(self, content: Content, places: Iterable[int]) -> tuple[float, int]:
-        """The similarity and the place of the sentence nearest to the question; without places that of the passage."""
+    def _nearest_sentence(self, content: Content, places: Sequence[int]) -> tuple[float, int]:
+        """The similarity and the place of the nearest of these sentences; without places, of all of the passage."""
         passage_id = content.passage.id
+        places = places or range(len(content.statements))
         known = [
             (self._sentences[passage_id, place], -place) for place in places if (passage_id, place) in self._sentences
         ]
@@ -302,7 +315,8 @@ class _Walk:
         return similarity, -place
 
     def _title_weight(self, entity: str, occurrence: Occurrence) -> float:
-        return TITLE_WEIGHT if _form(occurrence.title) == _form(self._names[entity]) else 1.0
+        names = (self._names[entity], *self._aliases.get(entity, ()))
+        return TITLE_WEIGHT if _form(occurrence.title) in map(_form, names) else 1.0
 
 
 def _form(name: str) -> str:

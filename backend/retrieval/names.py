@@ -86,7 +86,9 @@ def names_in(reader: Reader) -> QuestionNames:
     # Where a question writes names with capitals, what it writes without is a word first of all.
     has_proper = any(name.is_proper for name in names)
     telling = [(one.start, one.end) for one in names if one.is_proper or not has_proper]
-    free = [word.text for n, word in enumerate(asked) if not _inside(n, telling)]
+    # What a name has in small letters still says what is asked: of "the director of Heat" only "Heat" goes.
+    gone = [_inside(n, telling) and (capitals[n] or not has_proper) for n in range(len(asked))]
+    free = [word.text for n, word in enumerate(asked) if not gone[n]]
     return QuestionNames(tuple(names), near, _themes(asked, telling), " ".join(free))
 
 
