@@ -17,9 +17,10 @@ import typer
 
 from backend import report
 from backend.errors import AttestError, Malformed
+from backend.evaluation import read_questions
 from backend.explorer import Explorer, open_explorer
 from backend.models import EntityQuery, Mode, PassageQuery, Scope, WalkQuery
-from backend.questions import Answer, Question, Retrieval
+from backend.questions import MOST_RANKED, Answer, Question, Retrieval
 from backend.scope import parse_condition
 from backend.settings import Settings, read_settings
 from backend.stopwatch import Stopwatch
@@ -186,6 +187,34 @@ def walk(
     with _explorer() as explorer:
         found = explorer.walk(query)
     _print(as_json, found, lambda: report.walk(found))
+
+
+@app.command(name="eval")
+def evaluate(
+    path: Annotated[Path, typer.Argument(help="The bundle whose questions are asked.")],
+    dataset: Annotated[str, typer.Option(help="The dataset as which the bundle was loaded.")],
+    strategy: Annotated[str, typer.Option(help="How evidence is found.")] = "automatic",
+    k: Annotated[str, typer.Option("--k", help="Cutoffs; of the last one also how often it has all.")] = "2,5,8",
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Only so many of the questions, chosen by the seed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed of the choice.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a strategy on a bundle's questions."""
+    questions = read_questions(path, sample=sample, seed=seed)
+    with _explorer() as explorer, report.progress(shown=True) as listener:
+        found = explorer.evaluate(
+            questions, dataset=_text(dataset), strategy=_text(strategy), cutoffs=_cutoffs(k), listener=listener
+        )
+    _print(as_json, {"questions": found.questions, "table": found.table}, lambda: report.evaluation(found))
+
+
+def _cutoffs(text: str) -> list[int]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and 1 <= int(part) <= MOST_RANKED for part in parts):
+        raise Malformed(f"--k is {text!r}.", hint=f"Write numbers from 1 to {MOST_RANKED}, as 2,5,8.")
+    return sorted(map(int, parts))
 
 
 @app.command()

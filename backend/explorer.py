@@ -17,6 +17,7 @@ from backend.answers.answering import Moment, stream_answer
 from backend.answers.base import LanguageModel
 from backend.answers.openai import open_model
 from backend.errors import AttestError, IndexNotReady, Malformed, NotConfigured, Unavailable
+from backend.evaluation import EvalQuestion, Evaluation, measure, scope_of, table
 from backend.identity import is_canonical
 from backend.loading.bundle import open_bundle
 from backend.loading.copying import DatasetCopy, Side, copy
@@ -37,6 +38,7 @@ from backend.models import (
     Passage,
     PassageQuery,
     PassageResult,
+    Progress,
     RelationType,
     Scope,
     WalkQuery,
@@ -44,14 +46,13 @@ from backend.models import (
 )
 from backend.names import asked_names, check_names
 from backend.passages import search_passages
-from backend.questions import Answer, Question, Retrieval
+from backend.questions import Answer, Named, Question, Retrieval
 from backend.retrieval.retrieve import retrieve
 from backend.scope import ResolvedScope, resolve
 from backend.search import search
 from backend.settings import Settings
 from backend.status import StatusReport, VectorCheck, check_vectors, read_status
 from backend.stores.base import GraphStore, GraphView, GraphWriter
-from backend.stores.lexical import Named
 from backend.stores.opening import open_store
 from backend.vectors.base import Encoder, Index
 from backend.walks import absent, walk
@@ -160,16 +161,44 @@ class Explorer:
             found.evidence,
             encoder=self.encoder(),
             model=self._model,
-            names={fold(entity.name): [fold(alias) for alias in entity.aliases] for entity in found.entities},
+            names=self._names_of(found),
             context=found.context,
             tokens=self.settings.llm_tokens,
         )
+
+    def _names_of(self, found: Retrieval) -> dict[str, list[str]]:
+        """The folded names of the entities in the evidence, each with its folded aliases."""
+        ids = [entity.id for entity in found.entities]
+        scope = resolve(found.question.scope)
+        entities = self.store.read(lambda view: view.named((), ids, (), 0, scope)) if ids else []
+        return {fold(entity.name): [fold(alias) for alias in entity.aliases] for entity in entities}
 
     def ask(self, question: Question) -> tuple[Retrieval, Answer]:
         """Evidence and the whole answer."""
         found = self.retrieve(question)
         *_, last = self.answer(found)
         return found, last.answer
+
+    def evaluate(
+        self,
+        questions: Sequence[EvalQuestion],
+        *,
+        dataset: str,
+        strategy: str,
+        cutoffs: Sequence[int],
+        listener: Listener | None = None,
+    ) -> Evaluation:
+        """What a strategy finds for the questions of a dataset, and how that compares with their answers."""
+        if not cutoffs or min(cutoffs) < 1:
+            raise Malformed("A cutoff is below 1.", hint="Write --k 2,5,8.")
+        scope = self.store.read(lambda view: scope_of(view, dataset))
+        measured = []
+        reads, limit = (lambda: self.store.reads), max(cutoffs)
+        for one in measure(questions, self.retrieve, reads, strategy=strategy, limit=limit, scope=scope):
+            measured.append(one)
+            if listener is not None:
+                listener(Progress("asking", len(measured), len(questions)))
+        return Evaluation(dataset, strategy, tuple(measured), table(questions, measured, cutoffs))
 
     @cached_property
     def _model(self) -> LanguageModel | None:

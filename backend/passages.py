@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from backend.errors import IndexNotReady, Malformed
 from backend.models import (
@@ -28,7 +28,7 @@ from backend.stopwatch import Stopwatch
 from backend.stores.base import GraphView, PassageProposals
 from backend.stores.fulltext import asked_words
 from backend.stores.readiness import not_ready
-from backend.vectors.base import Encoder, Index, Vector
+from backend.vectors.base import Encoder, Index, Vector, Vectors
 from backend.words import words
 
 # As for entities: what the full-text index proposes, and what one read of the vectors returns.
@@ -38,12 +38,16 @@ FEW = 2_000
 _NEEDED = {Mode.HYBRID: ("passages", "chunk"), Mode.LEXICAL: ("passages",), Mode.SEMANTIC: ("chunk",)}
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RankedPassages:
-    """One ranked list: visible passages, best first, with their scores, and what may have cut it."""
+    """One ranked list: visible passages, best first, with their scores, and what may have cut it.
+
+    `documents` has the document of each passage, where it was asked for.
+    """
 
     scores: dict[str, float] = field(default_factory=dict)
     cut: Cut | None = None
+    documents: Mapping[str, str] = field(default_factory=dict)
 
     def at(self, passage_id: str) -> ChannelScore | None:
         """The place of a passage in the list."""
@@ -73,8 +77,8 @@ def search_passages(
             channels["lexical"] = by_words(view, query.text, scope)
     if query.mode is not Mode.LEXICAL:
         with watch.step("semantic"):
-            vector = encoder().encode([query.text])[0]
-            channels["semantic"] = by_meaning(view, vector, scope, catalog, index(), wanted=query.limit)
+            vectors = encoder().encode([query.text])
+            (channels["semantic"],) = by_meaning(view, vectors, scope, catalog, index(), wanted=query.limit)
     with watch.step("passages"):
         hits = _hits(view, query, scope, channels)
     cuts = tuple(channel.cut for channel in channels.values() if channel.cut is not None)
@@ -129,34 +133,51 @@ def _weights(proposals: PassageProposals, count: int) -> list[float]:
 
 
 def by_meaning(
-    view: GraphView, vector: Vector, scope: ResolvedScope, catalog: Catalog, index: Index, *, wanted: int
-) -> RankedPassages:
-    """The visible passages whose vectors are nearest, whatever their distance."""
-    names = [collection.name for collection in catalog.vector_collections if collection.kind == "chunk"]
+    view: GraphView, vectors: Vectors, scope: ResolvedScope, catalog: Catalog, index: Index, *, wanted: int
+) -> list[RankedPassages]:
+    """For each vector the visible passages that are nearest to it, whatever their distance.
+
+    One search of each collection and one query, for all vectors together; another one where they were mostly hidden.
+    """
     limit = min(CANDIDATE_LIMIT, index.max_results)
-    nearest: dict[str, float] = {}
-    for name in names:
-        for neighbour in _nearest(index, name, vector, limit, scope.collections):
-            nearest[neighbour[0]] = neighbour[1]
-    ordered = sorted(nearest.items(), key=lambda item: (-item[1], item[0]))[:limit]
-    visible = view.visible_passages([passage_id for passage_id, _ in ordered], scope) if ordered else set()
-    ranked = RankedPassages({passage_id: score for passage_id, score in ordered if passage_id in visible})
-    if len(nearest) >= limit and len(ranked.scores) < wanted:
-        few = view.few_passages(FEW, scope)
-        if few is not None:
-            return RankedPassages(_compare(index, vector, few))
-        ranked.cut = Cut("semantic", limit)
-    return ranked
+    nearest = [_ordered(found)[:limit] for found in _nearest(catalog, index, vectors, limit, scope.collections)]
+    asked = list(dict.fromkeys(passage_id for found in nearest for passage_id, _ in found))
+    visible = view.visible_passages(asked, scope) if asked else {}
+    lists = [
+        RankedPassages({passage_id: score for passage_id, score in found if passage_id in visible}, documents=visible)
+        for found in nearest
+    ]
+    starved = [
+        len(found) >= limit and len(ranked.scores) < wanted for found, ranked in zip(nearest, lists, strict=True)
+    ]
+    if not any(starved):
+        return lists
+    few = view.few_passages(FEW, scope)
+    if few is None:
+        return [replace(ranked, cut=Cut("semantic", limit)) for ranked in lists]
+    documents = view.visible_passages(list(few), scope)
+    return [RankedPassages(_compare(index, vector, few), documents=documents) for vector in vectors]
 
 
 def _nearest(
-    index: Index, collection: str, vector: Vector, limit: int, labels: Sequence[str]
-) -> list[tuple[str, float]]:
-    try:
-        return [(one.id, one.score) for one in index.nearest(collection, vector, limit=limit, labels=labels)]
-    except IndexNotReady as error:
-        detail = "its vectors are not in the vector store"
-        raise not_ready("", "chunk", IndexState.MISSING, detail=detail) from error
+    catalog: Catalog, index: Index, vectors: Vectors, limit: int, labels: Sequence[str]
+) -> list[dict[str, float]]:
+    """Per vector the similarities of the nearest passages, from every collection."""
+    found: list[dict[str, float]] = [{} for _ in vectors]
+    for collection in catalog.vector_collections:
+        if collection.kind == "chunk":
+            try:
+                each = index.nearest_each(collection.name, vectors, limit=limit, labels=labels)
+            except IndexNotReady as error:
+                detail = "its vectors are not in the vector store"
+                raise not_ready("", "chunk", IndexState.MISSING, detail=detail) from error
+            for own, neighbours in zip(found, each, strict=True):
+                own.update((one.id, one.score) for one in neighbours)
+    return found
+
+
+def _ordered(scores: Mapping[str, float]) -> list[tuple[str, float]]:
+    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _compare(index: Index, vector: Vector, placed: Mapping[str, str | None]) -> dict[str, float]:
@@ -165,7 +186,7 @@ def _compare(index: Index, vector: Vector, placed: Mapping[str, str | None]) -> 
     for name in {name for name in placed.values() if name is not None}:
         stored = index.read(name, [passage_id for passage_id, one in placed.items() if one == name])
         scores.update({passage_id: round(float(vector @ row), 6) for passage_id, row in stored.items()})
-    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+    return dict(_ordered(scores))
 
 
 # --- the result ------------------------------------------------------------------------------------------------------

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
-from backend.models import EVERYTHING, Cut, Entity, Passage, Scope, Span
+from backend.models import EVERYTHING, Cut, Passage, Scope, Span
 
 # --- what is asked ---------------------------------------------------------------------------------------------------
 
 STRATEGIES = ("automatic", "passages", "traversal", "entities", "topics", "guided-walk")
+
+
+# Source ids that are told of a ranking, whatever the limit.
+MOST_RANKED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,14 @@ class Question:
 
 
 # --- what is found ---------------------------------------------------------------------------------------------------
+
+
+class Named(NamedTuple):
+    """An entity by its id, with what a reader calls it."""
+
+    id: str
+    name: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +76,7 @@ class Retrieval:
     strategy: StrategyChoice
     evidence: tuple[EvidenceItem, ...]
     ranked: tuple[str, ...]
-    entities: tuple[Entity, ...]
+    entities: tuple[Named, ...]
     results: tuple[Mapping[str, Any], ...]
     context: tuple[str, ...]
     truncated_by: tuple[str, ...]

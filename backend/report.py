@@ -17,6 +17,7 @@ from rich.text import Text
 from backend import models
 from backend.answers.answering import Moment
 from backend.errors import AttestError
+from backend.evaluation import Evaluation
 from backend.explorer import Shown
 from backend.loading.copying import DatasetCopy
 from backend.loading.issues import SENTENCES
@@ -293,3 +294,21 @@ def _harmless(character: str) -> str:
     if character in _BIDI_CONTROLS or unicodedata.category(character) == "Cc":
         return f"<U+{ord(character):04X}>"
     return character
+
+
+def evaluation(found: Evaluation) -> None:
+    """The table of an evaluation: shares in percent, times in milliseconds."""
+    first = found.table[0]
+    headings = ("questions", "number", *first.recall, *first.all_in, "ms", "p95 ms", "queries")
+    rows = [
+        (
+            row.type,
+            row.questions,
+            *(f"{share:.1f}" for share in (*row.recall.values(), *row.all_in.values())),
+            f"{row.ms:.0f}",
+            f"{row.p95_ms:.0f}",
+            f"{row.queries:.1f}",
+        )
+        for row in found.table
+    ]
+    _table(headings, rows, numbers=range(1, len(headings)))

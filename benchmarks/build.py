@@ -140,13 +140,13 @@ def _note(phases: list[Phase], phase: Phase) -> None:
 
 
 def _sqlite_schema() -> list[str]:
-    return [str(sqlite.SCHEMA_VERSION), sqlite.TABLES, sqlite.FULL_TEXT]
+    return [str(sqlite.SCHEMA_VERSION), sqlite.TABLES, *sqlite.FULL_TEXT.values()]
 
 
 def _neo4j_schema() -> list[str]:
     """Every statement that gives the graph its form in Neo4j."""
     created = [text for name, text in vars(statements).items() if name.startswith("CREATE_")]
-    indexes = [index.statement for index in (*neo4j.INDEXES, neo4j.NAMES)]
+    indexes = [index.statement for index in (*neo4j.INDEXES, neo4j.NAMES, neo4j.PASSAGES)]
     return [str(neo4j.SCHEMA_VERSION), *indexes, *created]
 
 

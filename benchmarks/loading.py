@@ -56,6 +56,11 @@ class NoIndex:
     def nearest(self, collection: str, vector: Vector, *, limit: int, labels: Sequence[str] = ()) -> list[Neighbour]:
         return []
 
+    def nearest_each(
+        self, collection: str, vectors: Vectors, *, limit: int, labels: Sequence[str] = ()
+    ) -> list[list[Neighbour]]:
+        return [[] for _ in vectors]
+
     def read(self, collection: str, ids: Sequence[str]) -> dict[str, Vector]:
         return {}
 

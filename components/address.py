@@ -16,8 +16,7 @@ import streamlit as st
 
 from backend.errors import Malformed
 from backend.models import EVERYTHING, Condition, EntityQuery, Mode, PassageQuery, Scope, WalkQuery
-from backend.questions import Question
-from backend.retrieval.retrieve import OFFERED
+from backend.questions import STRATEGIES, Question
 from backend.scope import OPERATORS, parse_condition
 
 Params: TypeAlias = dict[str, list[str]]
@@ -91,7 +90,7 @@ class AskView:
     """What the Ask page shows."""
 
     text: str = ""
-    strategy: str = OFFERED[0]
+    strategy: str = STRATEGIES[0]
     scope: Scope = EVERYTHING
 
     @property
@@ -139,7 +138,7 @@ def explore_params(view: ExploreView) -> Params:
 def ask_params(view: AskView) -> Params:
     return _present(
         question=[view.text] if view.text else [],
-        strategy=_unless(view.strategy, OFFERED[0]),
+        strategy=_unless(view.strategy, STRATEGIES[0]),
     ) | scope_params(view.scope)
 
 
@@ -178,7 +177,7 @@ def read_explore(params: Mapping[str, Sequence[str]]) -> ExploreView:
 
 
 def read_ask(params: Mapping[str, Sequence[str]]) -> AskView:
-    return AskView(_last(params, "question") or "", _choice(params, "strategy", OFFERED), read_scope(params))
+    return AskView(_last(params, "question") or "", _choice(params, "strategy", STRATEGIES), read_scope(params))
 
 
 def _present(**values: Sequence[str]) -> Params:

@@ -7,8 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from backend.models import Scope
-from backend.questions import Retrieval
-from backend.retrieval.retrieve import OFFERED
+from backend.questions import STRATEGIES, Retrieval
 from components import address, asking, markup, wording
 from components.address import AskView, ExploreView
 
@@ -32,7 +31,7 @@ def draw(view: AskView) -> None:
         address.hold(_STRATEGY, view.strategy)
         st.selectbox(
             "Strategy",
-            OFFERED,
+            STRATEGIES,
             key=_STRATEGY,
             format_func=wording.strategy,
             label_visibility="collapsed",

@@ -33,10 +33,9 @@ from backend.models import (
     WalkQuery,
     WalkResult,
 )
-from backend.questions import Question, Retrieval
+from backend.questions import Named, Question, Retrieval
 from backend.settings import Settings, read_settings
 from backend.status import StatusReport
-from backend.stores.lexical import Named
 
 _MANY, _FEW = 500, 50  # answers kept
 _HEAD_START = 0.5  # seconds; importing the encoder's libraries would hold up what the first page still fetches

@@ -154,10 +154,13 @@ def passage_cut(cut: Cut) -> str:
     value = number(cut.value)
     if cut.bound == "candidate":
         return f"Cut by the candidate bound: only the first {value} passages with the words were compared."
-    if cut.bound == "semantic":
-        return f"Cut by the semantic bound: only the {value} nearest in meaning were read."
-    missing = f", {number(cut.missing)} left out" if cut.missing else ""
-    return f"Cut by the {cut.bound} bound of {value}{missing}."
+    return f"Cut by the semantic bound: only the {value} nearest in meaning were read."
+
+
+def cut(found: Cut) -> str:
+    """What a bound of any kind left out, as far as that is known."""
+    missing = f"{number(found.missing)} left out" if found.missing is not None else "more is stored"
+    return f"Cut by the {found.bound} bound of {number(found.value)}: {missing}."
 
 
 def no_meaning(what: str, *, coming: bool) -> str:

@@ -12,7 +12,7 @@ frame.through_app()
 @errors.shown()
 def draw_evidence(found: Retrieval) -> None:
     title = wording.count(len(found.evidence), "passage") if found.evidence else "No passage was found"
-    remarks = [wording.passage_cut(cut) for cut in found.cuts]
+    remarks = [wording.cut(cut) for cut in found.cuts]
     if any(item.sentences for item in found.evidence):
         remarks.insert(0, "Underlined is what is nearest to the question.")
     lines = [markup.tag("p", remark, css="at-quiet") for remark in remarks]

@@ -8,7 +8,7 @@ few lines), `ExactIndex` (vectors in memory).
 * `backend/test_oracle_*.py` compare random worlds with `model.py`, a naive reading of the design, to the last field;
   `worlds.py` makes the worlds.
 * `world.py` is the world small enough to remember; the fixture `small_world` has it loaded.
-* `servers/` starts the real Neo4j and Chroma servers.
+* `servers/` starts the real Neo4j and Chroma servers, and a scripted one that speaks as language models do.
 * What needs something that may be missing says so when it is skipped: Chromium (marker `browser`), Neo4j (marker
   `neo4j`), the data beside the checkout (marker `shared`). With CI=true a skip for what CI can provide is a failure.
 """

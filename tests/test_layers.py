@@ -21,6 +21,7 @@ LAYERS = (
     {"backend.cli"},
     {"backend.report"},
     {"backend.explorer"},
+    {"backend.evaluation"},
     {"backend.loading", "backend.status"},
     {"backend.answers"},
     {"backend.retrieval"},

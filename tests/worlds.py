@@ -336,6 +336,11 @@ class ExactIndex:
         ]
         return sorted(found, key=lambda n: (-n.score, n.id))[: min(limit, self.max_results)]
 
+    def nearest_each(
+        self, collection: str, vectors: Any, *, limit: int, labels: Sequence[str] = ()
+    ) -> list[list[Neighbour]]:
+        return [self.nearest(collection, vector, limit=limit, labels=labels) for vector in vectors]
+
     def read(self, collection: str, ids: Sequence[str]) -> dict[str, Any]:
         return {row_id: row[1] for row_id, row in self._rows[collection].items() if row_id in ids}
 

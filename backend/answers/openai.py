@@ -106,6 +106,8 @@ class OpenAIModel:
                     break
                 limit.reschedule(min(now() + self._patience.between, end))
                 arrived.put(reading.take(self._chunk(data)))
+                if reading.ended:
+                    break
         if (problem := reading.problem()) is not None:
             raise ModelFailed(f"{self._who} {problem[0]}", hint=problem[1])
 
@@ -198,7 +200,8 @@ class _Reading:
         """The text in an event, which may be of any shape; a model that is thinking sends events without one."""
         self.begun = True
         choice = _first(chunk.get("choices"))
-        self._reason = choice.get("finish_reason") or self._reason
+        self._reason = choice.get("finish_reason")
+        self.ended = self._reason is not None
         delta = choice.get("delta")
         text = (delta.get("content") or delta.get("refusal")) if isinstance(delta, dict) else None
         if not isinstance(text, str):
@@ -214,7 +217,7 @@ class _Reading:
             return "declined to answer.", "Ask in other words."
         if self._is_empty:
             return "answered nothing that could be read.", _ADDRESS_HINT
-        if self._reason is None and not self.ended:
+        if not self.ended:
             return "broke off in the middle of its answer.", "Ask again."
         return None
 

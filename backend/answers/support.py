@@ -16,14 +16,17 @@ from backend.words import fold
 # Cosine, with the bundled encoder. Of 24 pairs of a sentence and one that restates it or a part of it (newspaper,
 # contract, medicine, film, history) the lowest has 0.52 and the median 0.78; of 23 pairs on one subject where the
 # second says something that the first does not, the highest has 0.36 and the median 0.10. Bare answers ("20 March
-# 851.") have 0.46 and more. It tells a sentence about something else; it cannot tell a sentence from its contrary.
-SIMILARITY = 0.45
+# 851.", "It was fined.") have 0.41 and more; a very short one in other words ("It had to pay a fine.", 0.35), and one
+# in another language than the passage (0.28), are marked. It tells a sentence about something else; it cannot tell a
+# sentence from its contrary.
+SIMILARITY = 0.4
 NOT_STATED = "The documents in scope do not state this."
 # The sentence that the prompt asks for, and what models make of it; with nothing behind it that would be a claim.
 _NOT_STATED = re.compile(
     r"(?:i am sorry, |sorry, )?the (?:documents?|passages?|evidence|sources?)(?: in scope| given| provided)? "
     r"(?:do|does) not (?:state|say|mention|contain|provide|answer|give|tell|specify)\b[^,;:.]{0,150}[.!]?"
 )
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s()<>]+", re.IGNORECASE)
 _CLAIMS_ON = re.compile(r"\b(?:but|however|though|although|while|whereas|only|except|instead|and)\b")
 _SENTENCES_READ = 200  # of one passage
 
@@ -31,10 +34,10 @@ _SENTENCES_READ = 200  # of one passage
 class Checker:
     """Checks sentences against the evidence that a model was given; each passage is encoded once, when first cited.
 
-    A sentence is supported when every number that it cites was given, every number, date and known name in it is in
-    the passages that it cites or in the title, heading and date of their documents, and it is near enough in meaning
-    (SIMILARITY) to one of their sentences. One that says that the documents do not state something claims nothing that
-    a passage could state: it is supported without a citation.
+    A sentence is supported when every number that it cites was given; every number, date, address and known name in it
+    is in the passages that it cites, or in the title, heading and date that stand with them; and it is near enough in
+    meaning (SIMILARITY) to one of their sentences. One that says that the documents do not state something claims
+    nothing that a passage could state: it is supported without a citation.
     """
 
     def __init__(
@@ -75,7 +78,8 @@ class Checker:
             return ["It cites no evidence."]
         told = "\n".join(_told(self._items[n]) for n in self._cited(sentence))
         if told:
-            missing = [*unstated(sentence.text, told), *self._names.unstated(sentence.text, told)]
+            addresses = [each for each in _ADDRESS.findall(sentence.text) if each not in told]
+            missing = [*addresses, *unstated(sentence.text, told), *self._names.unstated(sentence.text, told)]
             if missing:
                 problems.append(f"The cited passages do not say {_listed([f'“{each}”' for each in missing])}.")
         return problems

@@ -22,7 +22,7 @@ from typing import IO, Generic, cast
 
 from backend.errors import Malformed
 from backend.loading.issues import Issues
-from backend.loading.rows import BadRow, Earlier, R, decode
+from backend.loading.rows import BadRow, Earlier, Fields, R, decode
 
 KINDS = ("documents", "passages", "topics", "statements", "entities", "mentions", "relations", "facts")
 LATER_KINDS = ("communities", "reports", "claims")
@@ -30,6 +30,7 @@ MAX_ROW_BYTES = 16 * 2**20
 
 _BUFFER = 2**18
 _FILE = re.compile(rf"({'|'.join(KINDS + LATER_KINDS)})\.(?:jsonl|ndjson)(?:\.gz)?", re.ASCII | re.IGNORECASE)
+_QUESTIONS = re.compile(r"questions\.(?:jsonl|ndjson)(?:\.gz)?", re.ASCII | re.IGNORECASE)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DRIVE = re.compile(r"[A-Za-z]:")
 _ENCRYPTED_OR_PATCHED = 0x1 | 0x20 | 0x40
@@ -184,12 +185,28 @@ def open_bundle(path: Path) -> Bundle:
     return Bundle(_name(path), _by_kind(sources))
 
 
+def question_rows(path: Path) -> Iterator[tuple[int, Fields]]:
+    """The rows of a bundle's `questions`, which are for evaluation and never loaded, with their lines.
+
+    Raises Malformed where there are none, and for a line that is no object.
+    """
+    open_bundle(path)
+    found = list(_in_folder(path, _QUESTIONS)) if path.is_dir() else list(_in_archive(path, _QUESTIONS))
+    if not found:
+        raise Malformed(f"{_readable(str(path))} has no questions.", hint="They are in questions.jsonl or .jsonl.gz.")
+    for number, line in _Lines(found[0]):
+        try:
+            yield number, decode(line or b"")[0]
+        except BadRow as bad:
+            raise Malformed(f"{found[0].name}:{number}: {bad.detail}.", hint="Mend that line.") from None
+
+
 # --- folders ------------------------------------------------------------------------------------------------
 
 
-def _in_folder(folder: Path) -> Iterator[_Source]:
+def _in_folder(folder: Path, names: re.Pattern[str] = _FILE) -> Iterator[_Source]:
     for file in sorted(folder.iterdir()):
-        if not _FILE.fullmatch(file.name):
+        if not names.fullmatch(file.name):
             continue
         try:
             status = file.stat()  # of what a link leads to
@@ -203,7 +220,7 @@ def _in_folder(folder: Path) -> Iterator[_Source]:
 # --- archives -----------------------------------------------------------------------------------------------
 
 
-def _in_archive(path: Path) -> Iterator[_Source]:
+def _in_archive(path: Path, names: re.Pattern[str] = _FILE) -> Iterator[_Source]:
     """The files of a bundle at the top of an archive, or else in the only folder there that has any."""
     with zipfile.ZipFile(path) as archive:
         entries = archive.infolist()
@@ -212,11 +229,11 @@ def _in_archive(path: Path) -> Iterator[_Source]:
     found: dict[tuple[str, ...], list[_Source]] = {}
     for entry in entries:
         *folders, name = _parts(entry) or ("",)
-        if len(folders) <= 1 and _FILE.fullmatch(name) and not entry.is_dir():
+        if len(folders) <= 1 and names.fullmatch(name) and not entry.is_dir():
             found.setdefault(tuple(folders), []).append(_Source(path, name, entry.file_size, entry))
     if () not in found and len(found) > 1:
-        names = ", ".join(sorted(repr(folder[0]) for folder in found))
-        raise Malformed(f"The archive has a bundle in each of {names}.", hint="Pack one by itself.")
+        shown = ", ".join(sorted(repr(folder[0]) for folder in found))
+        raise Malformed(f"The archive has a bundle in each of {shown}.", hint="Pack one by itself.")
     for source in found.get((), next(iter(found.values()), [])):
         _refuse_unknown_packing(source)
         yield source

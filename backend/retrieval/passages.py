@@ -18,10 +18,9 @@ def find_passages(reader: Reader) -> Sequence[Found]:
     with reader.step("passages by their words") as found:
         lexical = by_words(reader.view, reader.question.text, reader.scope)
         found(len(lexical.scores))
-        if lexical.cut is not None:
-            reader.cuts.append(lexical.cut)
+        reader.note(lexical.cut)
     with reader.step("passages by meaning") as found:
-        semantic = reader.nearest_passages(reader.question_vector(), _KEPT)
+        (semantic,) = reader.nearest_passages([reader.question_vector()], _KEPT)
         found(len(semantic.scores))
     lists = {"words": list(lexical.scores)[:_KEPT], "meaning": list(semantic.scores)[:_KEPT]}
     order = list(dict.fromkeys(passage_id for ids in lists.values() for passage_id in ids))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from backend.errors import IndexNotReady
 from backend.identity import statement_id
@@ -31,7 +31,10 @@ class Found(NamedTuple):
 
 @dataclass(slots=True)
 class Reader:
-    """One reading for one question; it notes the steps and the bounds that cut."""
+    """One reading for one question; it notes the steps and the bounds that cut.
+
+    `results` and `context` are what traversal-based search has beside passages.
+    """
 
     view: GraphView
     question: Question
@@ -41,6 +44,8 @@ class Reader:
     open_encoder: Callable[[], Encoder]
     steps: list[Step] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
+    results: tuple[Mapping[str, Any], ...] = ()
+    context: tuple[str, ...] = ()
     _vectors: dict[str, Vector] = field(default_factory=dict)
     _contents: dict[str, Content] = field(default_factory=dict)
 
@@ -72,12 +77,18 @@ class Reader:
         """The vector of the question."""
         return self.encode([self.question.text])[0]
 
-    def nearest_passages(self, vector: Vector, wanted: int) -> RankedPassages:
-        """The visible passages nearest to a vector."""
-        ranked = by_meaning(self.view, vector, self.scope, self.catalog, self.open_index(), wanted=wanted)
-        if ranked.cut is not None:
-            self.cuts.append(ranked.cut)
-        return ranked
+    def nearest_passages(self, vectors: Sequence[Vector], wanted: int) -> list[RankedPassages]:
+        """For each vector the visible passages nearest to it; one search of each collection for all."""
+        if not vectors:
+            return []
+        lists = by_meaning(self.view, stacked(vectors), self.scope, self.catalog, self.open_index(), wanted=wanted)
+        self.note(lists[0].cut)
+        return lists
+
+    def note(self, cut: Cut | None) -> None:
+        """Notes a bound that cut, once."""
+        if cut is not None and cut not in self.cuts:
+            self.cuts.append(cut)
 
     def contents(self, passage_ids: Iterable[str]) -> Mapping[str, Content]:
         """What stands in passages; those that were read before are not read again."""
@@ -86,6 +97,10 @@ class Reader:
         if new:
             self._contents.update(self.view.contents(new, self.scope))
         return {passage_id: self._contents[passage_id] for passage_id in wanted if passage_id in self._contents}
+
+    def known(self, passage_ids: Iterable[str]) -> list[Content]:
+        """What stands in those of the passages that were read before."""
+        return [self._contents[passage_id] for passage_id in passage_ids if passage_id in self._contents]
 
     def statement_vectors(self, contents: Iterable[Content]) -> dict[tuple[str, int], Vector]:
         """The stored vectors of all statements of passages, by passage and place, as far as there are any."""
@@ -98,6 +113,15 @@ class Reader:
         found: dict[tuple[str, int], Vector] = {}
         for collection, keys in ids.items():
             found.update({keys[i]: vector for i, vector in self._read(collection, list(keys)).items()})
+        return found
+
+    def vectors_of(self, kind: str, ids: Sequence[str]) -> dict[str, Vector]:
+        """The stored vectors of things of a kind, from whichever collection has them."""
+        found: dict[str, Vector] = {}
+        for collection in self.catalog.vector_collections:
+            wanted = [one for one in ids if one not in found]
+            if collection.kind == kind and wanted:
+                found.update(self._read(collection.name, wanted))
         return found
 
     def passage_vectors(self, contents: Iterable[Content]) -> dict[str, Vector]:

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from backend.errors import Malformed
-from backend.models import MAX_LIMIT, Entity, Span
+from backend.models import MAX_LIMIT, Span
 from backend.names import asked_names, refuse_unknown
-from backend.questions import STRATEGIES, EvidenceItem, Question, Retrieval, StrategyChoice
+from backend.questions import MOST_RANKED, STRATEGIES, EvidenceItem, Named, Question, Retrieval, StrategyChoice
+from backend.retrieval.guided_walk import guided_walk
 from backend.retrieval.passages import find_passages
 from backend.retrieval.reader import Found, Reader
+from backend.retrieval.traversal.search import entities, topics, traversal
 from backend.scope import resolve
 from backend.stopwatch import Stopwatch
 from backend.stores.base import GraphView
@@ -18,10 +20,14 @@ from backend.stores.lexical import Content
 from backend.vectors.base import Encoder, Index
 
 Strategy = Callable[[Reader], Sequence[Found]]
-_STRATEGIES: dict[str, Strategy] = {"passages": find_passages}
-_AUTOMATIC = "passages"
-OFFERED = tuple(name for name in STRATEGIES if name == "automatic" or name in _STRATEGIES)
-_RANKED = 20  # source ids that are told of a ranking, whatever the limit
+_STRATEGIES: dict[str, Strategy] = {
+    "passages": find_passages,
+    "traversal": traversal,
+    "entities": entities,
+    "topics": topics,
+    "guided-walk": guided_walk,
+}
+_AUTOMATIC = "guided-walk"
 
 
 def retrieve(
@@ -41,18 +47,18 @@ def retrieve(
     with watch.step("strategy"):
         found = _STRATEGIES[choice.chosen](reader)
     with watch.step("evidence"):
-        contents = reader.contents(one.passage_id for one in found[: max(_RANKED, question.limit)])
+        contents = reader.contents(one.passage_id for one in found[: max(MOST_RANKED, question.limit)])
         found = [one for one in found if one.passage_id in contents]
         shown = found[: question.limit]
-        entities = _entities(reader, [contents[one.passage_id] for one in shown])
+        mentioned = _entities([contents[one.passage_id] for one in shown])
     return Retrieval(
         question=question,
         strategy=choice,
         evidence=tuple(_item(n, one, contents[one.passage_id]) for n, one in enumerate(shown, start=1)),
-        ranked=tuple(contents[one.passage_id].passage.source_id for one in found[:_RANKED]),
-        entities=entities,
-        results=(),
-        context=(),
+        ranked=tuple(contents[one.passage_id].passage.source_id for one in found[:MOST_RANKED]),
+        entities=mentioned,
+        results=reader.results,
+        context=reader.context,
         truncated_by=tuple(cut.bound for cut in reader.cuts),
         cuts=tuple(reader.cuts),
         steps=tuple(reader.steps),
@@ -67,18 +73,19 @@ def _choose(question: Question) -> StrategyChoice:
         raise Malformed(
             f"limit {question.limit} is not between 1 and {MAX_LIMIT}.", hint="Choose a limit in that range."
         )
-    if question.strategy not in OFFERED:
-        raise Malformed(f"There is no strategy {question.strategy[:100]!r}.", hint=f"There are: {', '.join(OFFERED)}.")
+    if question.strategy not in STRATEGIES:
+        raise Malformed(
+            f"There is no strategy {question.strategy[:100]!r}.", hint=f"There are: {', '.join(STRATEGIES)}."
+        )
     if question.strategy != "automatic":
         return StrategyChoice(question.strategy, question.strategy, "It was asked for.")
     return StrategyChoice("automatic", _AUTOMATIC, "It measured best over all sets.")
 
 
-def _entities(reader: Reader, contents: Sequence[Content]) -> tuple[Entity, ...]:
+def _entities(contents: Sequence[Content]) -> tuple[Named, ...]:
     """The entities that the passages mention, those of most passages first, then by name and id."""
-    mentioned = Counter(entity.id for content in contents for entity in content.mentions)
-    known = reader.view.entities(list(mentioned), reader.scope) if mentioned else {}
-    return tuple(sorted(known.values(), key=lambda entity: (-mentioned[entity.id], entity.name, entity.id)))
+    mentioned = Counter(entity for content in contents for entity in content.mentions)
+    return tuple(sorted(mentioned, key=lambda entity: (-mentioned[entity], entity.name, entity.id)))
 
 
 def _item(n: int, found: Found, content: Content) -> EvidenceItem:

@@ -202,8 +202,8 @@ class GraphView(DatasetRows, LexicalRows, Protocol):
     def propose_passages(self, words: Sequence[Word], scope: ResolvedScope, limit: int) -> PassageProposals:
         """Up to `limit` visible passages that have a word of the query in text, heading or title, rare words first."""
 
-    def visible_passages(self, passage_ids: Sequence[str], scope: ResolvedScope) -> set[str]:
-        """Those of the passages that the scope sees."""
+    def visible_passages(self, passage_ids: Sequence[str], scope: ResolvedScope) -> dict[str, str]:
+        """Those of the passages that the scope sees, each with the id of its document."""
 
     def few_passages(self, limit: int, scope: ResolvedScope) -> dict[str, str | None] | None:
         """Every visible passage with the collection of its vector, where there are at most `limit`, else None."""

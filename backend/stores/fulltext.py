@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from backend.models import Entity
@@ -26,9 +27,18 @@ def name_text(entity: Entity) -> str:
     return NAME_END.join(token_text(name) for name in names_of(entity))
 
 
+# What tells things of one name apart stands in brackets behind it: "Halcyon (ship)".
+_BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
+
+
+def bare(name: str) -> str:
+    """A name without what it has in brackets at its end, unless that is all of it."""
+    return _BRACKETS.sub("", name) or name
+
+
 def whole_forms(name: str) -> set[str]:
     """A name whole, as it is written and as its words are: "Meridian-Freight" is also found by "meridian freight"."""
-    return {fold(name), " ".join(word.text for word in words(name))}
+    return {fold(name), *(" ".join(word.text for word in words(form)) for form in (name, bare(name)))}
 
 
 def asked_words(query: Sequence[Word]) -> list[Word]:

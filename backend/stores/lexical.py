@@ -11,17 +11,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from backend.models import Entity, Passage
+from backend.questions import Named
 from backend.scope import ResolvedScope
 from backend.stores.rows import NewStatement
 from backend.words import Word
-
-
-class Named(NamedTuple):
-    """An entity by its id, with what a reader calls it."""
-
-    id: str
-    name: str
-    label: str
 
 
 class StatedFact(NamedTuple):
@@ -76,40 +69,37 @@ class Content:
     statement_vectors: str | None
 
 
+class Occurrence(NamedTuple):
+    """A visible passage that mentions an entity, with its document's title and the places of the statements."""
+
+    passage_id: str
+    title: str
+    statements: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """The visible passages that mention an entity, in order of id, with the places of their statements.
+    """Visible passages that mention an entity, in order of id; of `more` than were asked for, those stored first."""
 
-    There are none where they are more than was asked for: `more` says so.
-    """
-
-    passages: tuple[tuple[str, tuple[int, ...]], ...]
+    passages: tuple[Occurrence, ...]
     more: bool
 
 
 class NearEdge(NamedTuple):
-    """An edge at an entity: its other end, and of the visible passages that state it the first ones in order of id.
-
-    `degree` is that of the other end.
-    """
+    """An edge at an entity: its other end, and of the visible passages that state it the first ones in order of id."""
 
     id: str
     type: str
     is_outgoing: bool
     other: Named
-    degree: int
     passage_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """The edges that the scope keeps among an entity's first ones in stored order; `more` where it has further ones.
-
-    A degree is how many edges the scope keeps among the first `MAX_DEGREE` in stored order.
-    """
+    """The edges that the scope keeps among an entity's first ones in stored order; `more` where it has further ones."""
 
     edges: tuple[NearEdge, ...]
-    degree: int
     more: bool
 
 
@@ -124,20 +114,32 @@ class LexicalRows(Protocol):
     def contents(self, passage_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Content]:
         """Those of the passages that the scope sees, with all that stands in them."""
 
-    def entities(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Entity]:
-        """Those of the entities that a passage in scope mentions."""
+    def named(
+        self, names: Sequence[str], entity_ids: Sequence[str], begun: Sequence[Word], limit: int, scope: ResolvedScope
+    ) -> list[Entity]:
+        """The entities in scope with one of these folded texts for a whole name, or one of these ids; in order of id.
 
-    def named(self, names: Sequence[str], scope: ResolvedScope) -> list[Entity]:
-        """The entities in scope whose whole name, or an alias, is one of these folded texts; in order of id."""
-
-    def begun(self, words: Sequence[Word], limit: int, scope: ResolvedScope) -> list[Entity]:
-        """Up to `limit` entities in scope with a word that has the first letters of one of these, rare ones first."""
+        A whole name is the name or an alias, also without what it has in brackets at its end. Beside them up to `limit`
+        that have a word with the first letters of one of the `begun` ones, those of rare beginnings first.
+        """
 
     def occurrences(self, entity_ids: Sequence[str], limit: int, scope: ResolvedScope) -> dict[str, Occurrences]:
-        """Where each entity is mentioned, if that is in at most `limit` visible passages."""
+        """Where each entity is mentioned, in at most `limit` visible passages."""
 
     def neighbourhoods(self, entity_ids: Sequence[str], limit: int, scope: ResolvedScope) -> dict[str, Neighbourhood]:
         """Per entity its first `limit` edges in stored order: documents, passages (most first), edge id."""
+
+    def degrees(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, int]:
+        """Per entity how many edges the scope keeps, among its first `MAX_DEGREE` in stored order."""
+
+    def topics_near(
+        self, topic_ids: Sequence[str], ways: Sequence[str], limit: int, scope: ResolvedScope
+    ) -> dict[str, dict[str, list[str]]]:
+        """Per topic, and per way, up to `limit` topics that it leads to, in order of id.
+
+        Ways: `passage`, topics of its passages; `adjacent`, those of the passages right before and after these;
+        `entity`, those whose passages mention entities that its own do, those with most such entities first.
+        """
 
     def topics(self, topic_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Topic]:
         """Those of the topics whose document version is current in the scope."""

@@ -63,6 +63,11 @@ class Index(Protocol):
         Raises IndexNotReady when the collection is not there, StoreUnreachable when the store does not answer.
         """
 
+    def nearest_each(
+        self, collection: str, vectors: Vectors, *, limit: int, labels: Sequence[str] = ()
+    ) -> list[list[Neighbour]]:
+        """The same for each row of a matrix, as one search."""
+
     def read(self, collection: str, ids: Sequence[str]) -> dict[str, Vector]:
         """The stored vectors of these ids; what is not stored is not in the result."""
 

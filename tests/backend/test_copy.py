@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from backend import cli
 from backend.errors import Malformed
 from backend.explorer import Explorer
 from backend.models import EntityQuery, Job, JobState, Mode, Progress, Scope, WalkQuery
@@ -280,17 +279,15 @@ def test_vectors_that_are_lost_are_made_again(folder: Path) -> None:
 # --- the command -----------------------------------------------------------------------------------------------------
 
 
-def test_the_command_copies_into_a_folder_and_says_how_to_use_it(folder: Path) -> None:
+def test_the_command_copies_into_a_folder_and_says_how_to_use_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     with closing(open_test_explorer(folder / "one")) as original:
         apply(original, LIBRARY, folder)
-    said = subprocess.run(
-        [sys.executable, "-m", "backend.cli", "copy", "--to", str(folder / "two")],
-        env=Settings(home=folder / "one").environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert said.stdout.splitlines() == [
+    for name, value in Settings(home=folder / "one").environment().items():
+        monkeypatch.setenv(name, value)
+    cli.app(["copy", "--to", str(folder / "two")], standalone_mode=False)
+    assert capsys.readouterr().out.splitlines() == [
         "library: copied, 1 documents, 1 versions, 1 passages, 2 mentions, 2 entities, 1 relations, 1 support, "
         "1 topics, 0 complements",
         "To use the copy, set:",

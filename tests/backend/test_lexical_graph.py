@@ -169,14 +169,16 @@ def test_what_leads_to_an_entity_stops_at_the_limit(explorer: Explorer, folder: 
     ida, skerry = (stable_id("entity", "sea", name) for name in ("ida", "skerry"))
     scope = resolve(Scope())
     found = explorer.store.read(lambda view: view.occurrences([ida, skerry], 1, scope))
-    assert {key: (len(one.passages), one.more) for key, one in found.items()} == {ida: (1, False), skerry: (1, False)}
+    assert {key: [(one.title, one.statements) for one in own.passages] for key, own in found.items()} == {
+        ida: [("Gazette", (1,))],
+        skerry: [("Gazette", ())],
+    }
     none = explorer.store.read(lambda view: view.occurrences([ida], 0, scope))
     assert (none[ida].passages, none[ida].more) == ((), True)
     near = explorer.store.read(lambda view: view.neighbourhoods([ida], 5, scope))[ida]
-    assert [(edge.type, edge.is_outgoing, edge.other.name, edge.degree) for edge in near.edges] == [
-        ("LIVED ON", True, "Skerry", 1)
-    ]
-    assert (near.degree, near.more, len(near.edges[0].passage_ids)) == (1, False, 1)
+    assert [(edge.type, edge.is_outgoing, edge.other.name) for edge in near.edges] == [("LIVED ON", True, "Skerry")]
+    assert (near.more, len(near.edges[0].passage_ids)) == (False, 1)
+    assert explorer.store.read(lambda view: view.degrees([ida, skerry], scope)) == {ida: 1, skerry: 1}
 
 
 def test_names_are_found_whole_or_begun_and_only_in_scope(explorer: Explorer, folder: Path) -> None:
@@ -186,8 +188,10 @@ def test_names_are_found_whole_or_begun_and_only_in_scope(explorer: Explorer, fo
     scope = resolve(Scope())
 
     def found(name: str) -> list[str]:
-        return [entity.name for entity in explorer.store.read(lambda view: view.named([name, "nobody"], scope))]
+        return [
+            entity.name for entity in explorer.store.read(lambda view: view.named([name, "nobody"], (), (), 0, scope))
+        ]
 
     assert (found("ida berg"), found("heron"), found("skerry"), found("ida")) == (["Ida Berg"], ["Heron"], [], [])
-    begun = explorer.store.read(lambda view: view.begun(words("Herron Idda"), 10, scope))
+    begun = explorer.store.read(lambda view: view.named((), (), words("Herron Idda"), 10, scope))
     assert sorted(entity.name for entity in begun) == ["Heron"]

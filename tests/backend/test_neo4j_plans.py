@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from backend.models import Condition, EntityQuery, Mode, Scope, WalkQuery
+from backend.models import Condition, EntityQuery, Mode, PassageQuery, Scope, WalkQuery
+from backend.passages import search_passages
 from backend.scope import resolve
 from backend.search import search
 from backend.stores.neo4j import statements
@@ -53,7 +54,8 @@ def test_no_statement_of_a_search_or_a_walk_scans(neo4j_server: Neo4j, tmp_path:
     explorer = new_explorer(tmp_path, neo4j_server.address, index)
     for step in SMALL_WORLD:
         apply(explorer, step, tmp_path)
-    server = Server(Address(neo4j_server.address))
+    # All of it is one reading here, and each statement is planned for the first time.
+    server = Server(Address(neo4j_server.address), read_seconds=240.0)
     with server.reading() as reading:
         (state,) = reading.peek(statements.STATE)
         noted = Noted(reading)
@@ -63,7 +65,11 @@ def test_no_statement_of_a_search_or_a_walk_scans(neo4j_server: Neo4j, tmp_path:
             search(view, query, index=lambda: index, encoder=lambda: encoder)
         for types in ((), ("KEEPS",)):
             walk(view, WalkQuery(entity("ida"), depth=2, relation_types=types, scope=scope))
+        passages = PassageQuery("ida keeps the light", scope=scope)
+        found = search_passages(view, passages, index=lambda: index, encoder=lambda: encoder)
+        assert found.hits
         resolved = resolve(scope)
+        view.few_passages(10, resolved)
         view.edge(view.edges_around([entity("ida")], (), 10, resolved).edges[0].id, resolved)
         view.relation_types(entity("ida"), 100, resolved)
         view.mentioning_both(entity("ida"), entity("light"), 5, resolved)

@@ -924,7 +924,8 @@ def test_candidate_bound_says_how_many_were_read_and_never_how_many_there_are(ex
 
 
 @pytest.mark.shared
-def test_real_data_is_counted_as_its_files_are(explorer: Explorer, shared_data: Callable[[str], Path]) -> None:
+def test_real_data_is_counted_as_its_files_are(folder: Path, shared_data: Callable[[str], Path]) -> None:
+    explorer = new_explorer(folder / "home")  # that every store counts alike is tested in `test_same_answers`
     source = shared_data("redocred-300")
     explorer.load([source], dataset="redocred")
     (counts,) = explorer.status().datasets

@@ -72,7 +72,7 @@ def test_guided_question_and_the_way_to_the_graph(visit: Visit) -> None:
     visit.expect_address(question=QUESTION)
     visit.expect_words("quotations", "Open in Explore")
     visit.page.get_by_text("How it was found").click()
-    expect(visit.page.get_by_text("Passages by their words")).to_be_visible()
+    expect(visit.page.get_by_text("Automatic chose")).to_be_visible()
     visit.page.get_by_role("link", name="MV Halcyon").click()
     visit.wait_for_graph()
     expect(visit.title).to_contain_text("MV Halcyon")

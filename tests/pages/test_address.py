@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from backend.errors import Malformed
 from backend.models import Condition, Mode, Scope
-from backend.retrieval.retrieve import OFFERED
+from backend.questions import STRATEGIES
 from backend.scope import OPERATORS
 from components import address
 from components.address import AskView, ExploreView, SearchView
@@ -50,7 +50,7 @@ def test_exploration_is_read_back_as_it_was(view: ExploreView) -> None:
     assert address.read_explore(address.explore_params(view)) == view
 
 
-@given(st.builds(AskView, st.just("") | texts, st.sampled_from(OFFERED), scopes))
+@given(st.builds(AskView, st.just("") | texts, st.sampled_from(STRATEGIES), scopes))
 def test_question_is_read_back_as_it_was(view: AskView) -> None:
     assert address.read_ask(address.ask_params(view)) == view
 

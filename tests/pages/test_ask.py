@@ -67,8 +67,8 @@ def test_guided_question_is_asked(served: Explorer, visitor: Visitor, folder: Pa
 
 
 def test_question_has_numbered_evidence_and_an_answer_of_quotations(world: Explorer, visitor: Visitor) -> None:
-    visitor.open("ask").choose("ask-question", QUESTION)
-    assert visitor.address == {"question": QUESTION}
+    visitor.open("ask", strategy="passages").choose("ask-question", QUESTION)
+    assert visitor.address == {"question": QUESTION, "strategy": "passages"}
     assert "1 · Harbour register · records" in visitor.words
     assert "words of the question (place 1)" in visitor.words
     assert 'id="evidence-1"' in visitor.markup
@@ -81,8 +81,10 @@ def test_question_has_numbered_evidence_and_an_answer_of_quotations(world: Explo
 
 def test_steps_say_what_they_found_and_why_this_strategy(world: Explorer, visitor: Visitor) -> None:
     visitor.open("ask", question=QUESTION)
+    assert "Automatic chose Guided walk." in visitor.words
+    visitor.choose("ask-strategy", "passages")
     assert [one.label.split(",")[:2] for one in visitor.app.expander] == [["How it was found: Passages", " 3 steps"]]
-    assert "Automatic chose Passages." in visitor.words
+    assert "It was asked for." in visitor.words
     assert "Passages by their words" in visitor.words
     assert "Milliseconds" in visitor.words
 

@@ -30,6 +30,7 @@ def test_a_server_answers_and_can_be_emptied(neo4j_servers: Neo4jServers, line: 
 
 
 @pytest.mark.neo4j
+@pytest.mark.thorough  # it starts a server of its own, to show something about tests, not about the product
 def test_a_server_ends_with_who_started_it(neo4j_server: Neo4j) -> None:
     environment = {**os.environ, "PORT": "0"}
     command = [sys.executable, "-m", "tests.servers.neo4j"]

@@ -39,20 +39,24 @@ class PassageReads(Reads):
         found = {row["id"]: (sum(1 << n for n in row["matched"]), row["length"]) for row in rows[:limit]}
         return PassageProposals(found, len(rows) > limit or bool(rows and rows[0]["full"]))
 
-    def visible_passages(self, passage_ids: Sequence[str], scope: ResolvedScope) -> set[str]:
+    def visible_passages(self, passage_ids: Sequence[str], scope: ResolvedScope) -> dict[str, str]:
         visible = self.visibility(scope)
-        rows = self.reading.read(f"{_visible(visible)} RETURN p.id AS id", _asked(visible, passage_ids))
-        return {row["id"] for row in rows}
+        rows = self.reading.read(
+            f"{_visible(visible)} RETURN p.id AS id, v.id AS document", _asked(visible, passage_ids)
+        )
+        return {row["id"]: row["document"] for row in rows}
 
     def few_passages(self, limit: int, scope: ResolvedScope) -> dict[str, str | None] | None:
         visible = self.visibility(scope)
-        rows = self.reading.read(
+        (row,) = self.reading.read(
             f"""MATCH (v:{DOCUMENT}) WHERE v.id IS NOT NULL AND {visible.current("v")}
                 MATCH (v)-[:{HAS_PART}]->(p:{CHUNK}) WHERE {written("p")}
-                RETURN p.id AS id, p.vectors AS vectors LIMIT $limit + 1""",
+                WITH p LIMIT $limit + 1
+                WITH collect([p.id, p.vectors]) AS found
+                RETURN CASE WHEN size(found) <= $limit THEN found END AS found""",
             {**visible.parameters, "limit": limit},
         )
-        return None if len(rows) > limit else {row["id"]: row["vectors"] for row in rows}
+        return None if row["found"] is None else dict(row["found"])
 
     def passages(self, passage_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Passage]:
         visible = self.visibility(scope)

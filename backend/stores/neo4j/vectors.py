@@ -41,8 +41,8 @@ _TEXTS = {
         RETURN o.id AS id, v.collection AS label, o.title AS title, passages""",
     encoded.STATEMENT: "RETURN o.id AS id, '' AS label, o.text AS text, o.statements AS statements",
 }
-_NUMBER = f"OPTIONAL MATCH (o:{VECTORS}) WITH coalesce(max(o.number), 0) + 1 AS number"
-_NAME = f"""{_NUMBER} MERGE (k:{VECTORS} {{name: $name}}) ON CREATE SET k.number = number
+_NAME = f"""OPTIONAL MATCH (o:{VECTORS}) WITH coalesce(max(o.number), 0) + 1 AS number
+MERGE (k:{VECTORS} {{name: $name}}) ON CREATE SET k.number = number
 SET k.kind = $kind, k.job = $job, k.count = $count, k.encoder = $encoder"""
 # Passages and topics of what is removed have no mark of their own, but their documents have.
 _DROP_UNUSED = f"""MATCH (k:{VECTORS}) WHERE NOT EXISTS {{ MATCH (n:{ENTITY} {{vectors: k.name}}) }}
@@ -78,17 +78,13 @@ class JobVectors:
         """The texts of everything of a kind, or only of what has no vector, in order of the owner's id."""
         label, column = _PLACES[kind]
         changed = self._changed[kind]
-        missing = f"AND (o.{column} IS NULL OR o.id IN $lost)" if missing_only else ""
-        lost = [owner for owner, name in changed.items() if name is None]
-        scan = (
-            f"MATCH (o:{label}) WHERE o.id > $after AND o.since <= $since {missing} WITH o ORDER BY o.id LIMIT $limit"
-        )
+        asked = {"lost": [owner for owner, name in changed.items() if name is None], "limit": _TEXT_PAGE}
+        # Not an OR, of which the planner would make two searches, and of these a sort.
+        missing = f"AND CASE WHEN o.{column} IS NULL THEN true ELSE o.id IN $lost END" if missing_only else ""
+        scan = f"MATCH (o:{label}) WHERE o.id > $after AND o.since <= $since {missing}"
         after = ""
         while rows := self._session.read(
-            f"{scan} {_TEXTS[kind]} ORDER BY id",
-            after=after,
-            limit=_TEXT_PAGE,
-            **({"lost": lost} if missing_only else {}),
+            f"{scan} WITH o ORDER BY o.id LIMIT $limit {_TEXTS[kind]} ORDER BY id", after=after, **asked
         ):
             for row in rows:
                 if not (missing_only and changed.get(row["id"]) is not None):
@@ -109,8 +105,8 @@ class JobVectors:
         self._collections[collection.name] = collection
         for ids in _pages(list(owners)):
             rows = [{"id": owner, "vectors": collection.name} for owner in ids]
-            own = self._session.write(_set(collection.kind, "WHERE o.since = $since"), rows)
-            waiting = set(ids) - {row["id"] for row in own}
+            written = self._session.write(_set(collection.kind, "WHERE o.since = $since"), rows)
+            waiting = set(ids) - {row["id"] for row in written}
             self._changed[collection.kind].update(dict.fromkeys(waiting, collection.name))
 
     def forget(self, collection: VectorCollection, owners: Collection[str] | None = None) -> None:

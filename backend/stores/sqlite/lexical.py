@@ -9,15 +9,16 @@ from typing import Any
 import orjson
 
 from backend.models import Entity
+from backend.questions import Named
 from backend.scope import ResolvedScope
 from backend.stores.fulltext import WORD_LIMIT, asked_words
 from backend.stores.lexical import (
     EDGE_PASSAGES,
     MAX_DEGREE,
     Content,
-    Named,
     NearEdge,
     Neighbourhood,
+    Occurrence,
     Occurrences,
     StatedComplement,
     StatedFact,
@@ -39,6 +40,8 @@ from backend.stores.sqlite.visibility import Visibility
 from backend.words import Word
 
 _STORED_ORDER = "less_documents, less_passages, uuid"
+# Mentions of one entity in one passage are rarely more than this, and further ones would only cost.
+_MENTIONS_EACH = 4
 
 
 class LexicalReads:
@@ -77,48 +80,36 @@ class LexicalReads:
         )
         return {row["passage_uuid"]: _content(row) for row in rows}
 
-    def entities(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Entity]:
-        visible = Visibility(scope, self.settled)
-        rows = self.connection.read(
-            f"""SELECT {ENTITY_COLUMNS} FROM {ENTITY_TABLES}
-                WHERE e.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.entity_known("e")}""",
-            {**visible.parameters, "ids": json.dumps(entity_ids)},
-        )
-        return {row["uuid"]: result_entity(row) for row in rows}
-
-    def named(self, names: Sequence[str], scope: ResolvedScope) -> list[Entity]:
+    def named(
+        self, names: Sequence[str], entity_ids: Sequence[str], begun: Sequence[Word], limit: int, scope: ResolvedScope
+    ) -> list[Entity]:
         visible = Visibility(scope, self.settled)
         keys = {f"key_{n}": name_key(name) for n, name in enumerate(names)}
-        rows = self.connection.read(
-            f"""SELECT {ENTITY_COLUMNS} FROM {ENTITY_TABLES} WHERE e.id IN (
-                    SELECT k.entity FROM entity_key k WHERE k.key IN ({", ".join(f":{key}" for key in keys)})
-                ) AND {visible.entity_known("e")} ORDER BY e.uuid""",
-            {**visible.parameters, **keys},
-        )
-        return [result_entity(row) for row in rows]
-
-    def begun(self, words: Sequence[Word], limit: int, scope: ResolvedScope) -> list[Entity]:
-        visible = Visibility(scope, self.settled)
-        asked = asked_words(words)
-        matches = " UNION ALL ".join(
-            f"""SELECT * FROM (SELECT rowid AS entity, {n} AS word FROM entity_words
+        asked = asked_words(begun)
+        matches = "".join(
+            f""" UNION ALL SELECT * FROM (SELECT rowid, {n} FROM entity_words
                 WHERE entity_words MATCH :word_{n} LIMIT :word_limit + 1)"""
             for n in range(len(asked))
         )
-        if not asked:
-            return []
         rows = self.connection.read(
-            f"""WITH matched AS MATERIALIZED ({matches}),
+            f"""WITH matched (entity, word) AS MATERIALIZED (SELECT NULL, NULL WHERE 0 {matches}),
                 weighed AS (SELECT word, 1.0 / count(*) AS weight FROM matched GROUP BY word),
                 proposed AS MATERIALIZED (
                     SELECT m.entity, sum(w.weight) AS weight FROM matched m JOIN weighed w ON w.word = m.word
                     GROUP BY m.entity
+                ), begun AS (
+                    SELECT e.id FROM proposed CROSS JOIN entity e ON e.id = proposed.entity
+                    WHERE {visible.entity_known("e")} ORDER BY proposed.weight DESC, e.uuid LIMIT :limit
                 )
-                SELECT {ENTITY_COLUMNS} FROM proposed CROSS JOIN {ENTITY_TABLES}
-                WHERE e.id = proposed.entity AND {visible.entity_known("e")}
-                ORDER BY proposed.weight DESC, e.uuid LIMIT :limit""",
+                SELECT {ENTITY_COLUMNS} FROM {ENTITY_TABLES} WHERE e.id IN (
+                    SELECT k.entity FROM entity_key k WHERE k.key IN ({", ".join(f":{key}" for key in keys)})
+                    UNION SELECT id FROM entity WHERE uuid IN (SELECT value FROM json_each(:ids))
+                    UNION SELECT id FROM begun
+                ) AND {visible.entity_known("e")} ORDER BY e.uuid""",
             {
                 **visible.parameters,
+                **keys,
+                "ids": json.dumps(entity_ids),
                 "limit": limit,
                 "word_limit": WORD_LIMIT,
                 **{f"word_{n}": begun_term(word) for n, word in enumerate(asked)},
@@ -130,52 +121,71 @@ class LexicalReads:
         visible = Visibility(scope, self.settled)
         rows = self.connection.read(
             f"""SELECT e.uuid, (
-                    SELECT json_group_array(json_array(uuid, json(statements))) FROM (
-                        SELECT p.uuid, m.statements FROM mention m CROSS JOIN passage p ON p.id = m.passage
+                    SELECT json_group_array(json_array(uuid, title, json(statements))) FROM (
+                        SELECT p.uuid, v.title, m.statements
+                        FROM mention m CROSS JOIN passage p ON p.id = m.passage
                         CROSS JOIN version v ON v.id = p.version WHERE m.entity = e.id AND {visible.current("v")}
-                        AND few.few
+                        LIMIT {_MENTIONS_EACH} * (:limit + 1)
                     )
-                ) AS found, few.few FROM (
-                    SELECT e.id, (SELECT count(*) FROM (
-                        SELECT DISTINCT m.passage FROM mention m CROSS JOIN passage p ON p.id = m.passage
-                        CROSS JOIN version v ON v.id = p.version WHERE m.entity = e.id AND {visible.current("v")}
-                        LIMIT :limit + 1
-                    )) <= :limit AS few
-                    FROM entity e WHERE e.uuid IN (SELECT value FROM json_each(:ids))
-                ) few CROSS JOIN entity e ON e.id = few.id""",
+                ) AS found
+                FROM entity e WHERE e.uuid IN (SELECT value FROM json_each(:ids))""",
             {**visible.parameters, "ids": json.dumps(entity_ids), "limit": limit},
         )
-        return {row["uuid"]: Occurrences(_places(orjson.loads(row["found"])), not row["few"]) for row in rows}
+        return {row["uuid"]: _occurrences(orjson.loads(row["found"]), limit) for row in rows}
 
     def neighbourhoods(self, entity_ids: Sequence[str], limit: int, scope: ResolvedScope) -> dict[str, Neighbourhood]:
         visible = Visibility(scope, self.settled)
         edge = "" if visible.is_stored else "CROSS JOIN edge e ON e.id = near.edge"
-        first = (
-            f"SELECT entity, edge, other, type, kept FROM adjacency WHERE entity = {{}} ORDER BY {_STORED_ORDER} LIMIT"
-        )
-        degree = f"""(SELECT count(*) FROM ({first} {MAX_DEGREE}) near {edge} WHERE {visible.edge_kept("near")})"""
+        first = f"SELECT entity, edge, other, type, kept FROM adjacency WHERE entity = f.id ORDER BY {_STORED_ORDER}"
         rows = self.connection.read(
-            f"""SELECT f.uuid, {degree.format("f.id")} AS degree,
-                    (SELECT count(*) FROM ({first.format("f.id")} :limit + 1)) > :limit AS more, (
-                        SELECT json_group_array(json_array(x.uuid, k.name, x.source = f.id, o.uuid, o.name, l.name,
-                            {degree.format("o.id")}, (
-                                SELECT json_group_array(uuid) FROM (
-                                    SELECT DISTINCT p.uuid FROM support s CROSS JOIN version v ON v.id = s.version
-                                    CROSS JOIN passage p ON p.id = s.passage
-                                    WHERE s.edge = x.id AND {visible.current("v")} ORDER BY p.uuid LIMIT {EDGE_PASSAGES}
-                                )
-                            )))
-                        FROM ({first.format("f.id")} :limit) near CROSS JOIN edge e ON e.id = near.edge
-                        CROSS JOIN edge x ON x.id = near.edge JOIN relation_type k ON k.id = x.type
-                        JOIN entity o ON o.id = near.other JOIN label l ON l.id = o.label
-                        WHERE {visible.edge_kept("near")}
-                    ) AS edges
+            f"""SELECT f.uuid, (SELECT count(*) FROM ({first} LIMIT :limit + 1)) > :limit AS more, (
+                    SELECT json_group_array(json_array(x.uuid, k.name, x.source = f.id, o.uuid, o.name, l.name, (
+                        SELECT json_group_array(uuid) FROM (
+                            SELECT DISTINCT p.uuid FROM support s CROSS JOIN version v ON v.id = s.version
+                            CROSS JOIN passage p ON p.id = s.passage
+                            WHERE s.edge = x.id AND {visible.current("v")} ORDER BY p.uuid LIMIT {EDGE_PASSAGES}
+                        )
+                    )))
+                    FROM ({first} LIMIT :limit) near {edge}
+                    CROSS JOIN edge x ON x.id = near.edge JOIN relation_type k ON k.id = x.type
+                    JOIN entity o ON o.id = near.other JOIN label l ON l.id = o.label
+                    WHERE {visible.edge_kept("near")}
+                ) AS edges
                 FROM entity f WHERE f.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.entity_known("f")}""",
             {**visible.parameters, "ids": json.dumps(entity_ids), "limit": limit},
         )
+        return {row["uuid"]: Neighbourhood(_near(orjson.loads(row["edges"])), bool(row["more"])) for row in rows}
+
+    def degrees(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, int]:
+        visible = Visibility(scope, self.settled)
+        edge = "" if visible.is_stored else "CROSS JOIN edge e ON e.id = near.edge"
+        rows = self.connection.read(
+            f"""SELECT f.uuid, (
+                    SELECT count(*) FROM (
+                        SELECT edge, other, kept FROM adjacency WHERE entity = f.id
+                        ORDER BY {_STORED_ORDER} LIMIT {MAX_DEGREE}
+                    ) near {edge} WHERE {visible.edge_kept("near")}
+                ) AS degree FROM entity f
+                WHERE f.uuid IN (SELECT value FROM json_each(:ids)) AND {visible.entity_known("f")}""",
+            {**visible.parameters, "ids": json.dumps(entity_ids)},
+        )
+        return {row["uuid"]: row["degree"] for row in rows}
+
+    def topics_near(
+        self, topic_ids: Sequence[str], ways: Sequence[str], limit: int, scope: ResolvedScope
+    ) -> dict[str, dict[str, list[str]]]:
+        visible = Visibility(scope, self.settled)
+        parameters = {**visible.parameters, "ids": json.dumps(topic_ids)}
+        union = " UNION ALL ".join(
+            _TOPICS_NEAR[way].format(visible=visible.current("v"), other=visible.current("w")) for way in ways
+        )
+        rows = self.connection.read(union, parameters) if union else []
+        found: dict[str, dict[str, list[tuple[int, str]]]] = {}
+        for topic, way, other, weight in rows:
+            found.setdefault(topic, {}).setdefault(way, []).append((-weight, other))
         return {
-            row["uuid"]: Neighbourhood(_near(orjson.loads(row["edges"])), row["degree"], bool(row["more"]))
-            for row in rows
+            topic: {way: [other for _, other in sorted(own)[:limit]] for way, own in by_way.items()}
+            for topic, by_way in found.items()
         }
 
     def topics(self, topic_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Topic]:
@@ -195,6 +205,29 @@ _TOPIC = """json_array(t.uuid, t.source_id, t.title, t.derived, (
         ORDER BY q.position, q.uuid
     )
 ))"""
+
+
+_FROM_TOPICS = (
+    """FROM topic t CROSS JOIN version v ON v.id = t.version CROSS JOIN topic_passage tp ON tp.topic = t.id"""
+)
+_TO_TOPICS = "CROSS JOIN topic o ON o.id = tq.topic AND o.id <> t.id"
+_ASKED_TOPICS = "WHERE t.uuid IN (SELECT value FROM json_each(:ids)) AND {visible}"
+# Topic, way, other topic, and the number of entities that they share.
+_TOPICS_NEAR = {
+    "passage": f"""SELECT DISTINCT t.uuid, 'passage', o.uuid, 0 {_FROM_TOPICS}
+        CROSS JOIN topic_passage tq ON tq.passage = tp.passage {_TO_TOPICS} {_ASKED_TOPICS}""",
+    "adjacent": f"""SELECT DISTINCT t.uuid, 'adjacent', o.uuid, 0 {_FROM_TOPICS}
+        CROSS JOIN passage p ON p.id = tp.passage CROSS JOIN passage q ON q.id IN (
+            (SELECT id FROM passage b WHERE b.version = p.version AND (b.position, b.uuid) > (p.position, p.uuid)
+                ORDER BY b.position, b.uuid LIMIT 1),
+            (SELECT id FROM passage b WHERE b.version = p.version AND (b.position, b.uuid) < (p.position, p.uuid)
+                ORDER BY b.position DESC, b.uuid DESC LIMIT 1)
+        ) CROSS JOIN topic_passage tq ON tq.passage = q.id {_TO_TOPICS} {_ASKED_TOPICS}""",
+    "entity": f"""SELECT t.uuid, 'entity', o.uuid, count(DISTINCT m.entity) {_FROM_TOPICS}
+        CROSS JOIN mention m ON m.passage = tp.passage CROSS JOIN mention n ON n.entity = m.entity
+        CROSS JOIN topic_passage tq ON tq.passage = n.passage {_TO_TOPICS}
+        CROSS JOIN version w ON w.id = o.version {_ASKED_TOPICS} AND {{other}} GROUP BY t.id, o.id""",
+}
 
 
 def _content(row: Row) -> Content:
@@ -239,15 +272,20 @@ def _topic(row: Sequence[Any]) -> Topic:
     return Topic(topic_id, source_id, title, bool(derived), tuple(passages))
 
 
-def _places(rows: Iterable[Sequence[Any]]) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    found: dict[str, set[int]] = {}
-    for passage_id, places in rows:
-        found.setdefault(passage_id, set()).update(places)
-    return tuple((passage_id, tuple(sorted(found[passage_id]))) for passage_id in sorted(found))
+def _occurrences(rows: Sequence[Sequence[Any]], limit: int) -> Occurrences:
+    """Mentions as the store has them, gathered by passage: the first so many passages."""
+    titles: dict[str, str] = {}
+    places: dict[str, set[int]] = {}
+    for passage_id, title, statements in rows:
+        titles[passage_id] = title
+        places.setdefault(passage_id, set()).update(statements)
+    first = list(titles)[:limit]
+    found = (Occurrence(one, titles[one], tuple(sorted(places[one]))) for one in sorted(first))
+    return Occurrences(tuple(found), len(titles) > limit)
 
 
 def _near(rows: Iterable[Sequence[Any]]) -> tuple[NearEdge, ...]:
     return tuple(
-        NearEdge(edge, name, bool(outgoing), Named(other, other_name, label), degree, tuple(passages))
-        for edge, name, outgoing, other, other_name, label, degree, passages in rows
+        NearEdge(edge, name, bool(outgoing), Named(other, other_name, label), tuple(passages))
+        for edge, name, outgoing, other, other_name, label, passages in rows
     )

@@ -40,14 +40,15 @@ class PassageReads:
         found = {row["uuid"]: (row["matched"], row["length"]) for row in rows[:limit]}
         return PassageProposals(found, len(rows) > limit or bool(rows and rows[0]["full"]))
 
-    def visible_passages(self, passage_ids: Sequence[str], scope: ResolvedScope) -> set[str]:
+    def visible_passages(self, passage_ids: Sequence[str], scope: ResolvedScope) -> dict[str, str]:
         visible = Visibility(scope, self.settled)
         rows = self.connection.read(
-            f"""SELECT p.uuid FROM json_each(:ids) asked CROSS JOIN passage p ON p.uuid = asked.value
-                CROSS JOIN version v ON v.id = p.version WHERE {visible.current("v")}""",
+            f"""SELECT p.uuid, d.uuid AS document FROM json_each(:ids) asked
+                CROSS JOIN passage p ON p.uuid = asked.value CROSS JOIN version v ON v.id = p.version
+                CROSS JOIN document d ON d.id = v.document WHERE {visible.current("v")}""",
             {**visible.parameters, "ids": json.dumps(passage_ids)},
         )
-        return {row["uuid"] for row in rows}
+        return {row["uuid"]: row["document"] for row in rows}
 
     def few_passages(self, limit: int, scope: ResolvedScope) -> dict[str, str | None] | None:
         visible = Visibility(scope, self.settled)
@@ -91,9 +92,9 @@ def _propose_sql(expressions: int, words: int, visible: Visibility) -> str:
         ), kept AS (
             SELECT p.id, weight FROM proposed CROSS JOIN passage p ON p.id = proposed.passage
             CROSS JOIN version v ON v.id = p.version WHERE {visible.current("v")}
-            ORDER BY weight DESC, p.id LIMIT :limit + 1
+            ORDER BY weight DESC, p.uuid LIMIT :limit + 1
         )
         SELECT p.uuid, {bits or 0} AS matched, length(p.words) AS length,
             (SELECT max(size) > :word_limit FROM sources) AS full
         FROM kept CROSS JOIN passage p ON p.id = kept.id JOIN version v ON v.id = p.version
-        ORDER BY kept.weight DESC, p.id"""
+        ORDER BY kept.weight DESC, p.uuid"""

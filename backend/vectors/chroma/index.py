@@ -97,18 +97,20 @@ class ChromaIndex:
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def nearest(self, collection: str, vector: Vector, *, limit: int, labels: Sequence[str] = ()) -> list[Neighbour]:
+        return self.nearest_each(collection, vector[None], limit=limit, labels=labels)[0]
+
+    def nearest_each(
+        self, collection: str, vectors: Vectors, *, limit: int, labels: Sequence[str] = ()
+    ) -> list[list[Neighbour]]:
         limit = min(limit, MAX_RESULTS)
-        if limit < 1:
-            return []
+        if limit < 1 or not len(vectors):
+            return [[] for _ in vectors]
 
-        def near(opened: Opened) -> list[rows.Row]:
-            _same_dimension(opened, collection, vector)
-            return rows.nearest(opened, vector, limit, labels)
+        def near(opened: Opened) -> list[list[rows.Row]]:
+            _same_dimension(opened, collection, vectors[0])
+            return rows.nearest(opened, vectors, limit, labels)
 
-        stored = self._ask(collection, near)
-        found = [Neighbour(id, score) for row, score in stored for id in row.split(" ")]
-        found.sort(key=lambda neighbour: (-neighbour.score, neighbour.id))
-        return found[:limit]
+        return [_neighbours(stored)[:limit] for stored in self._ask(collection, near)]
 
     def read(self, collection: str, ids: Sequence[str]) -> dict[str, Vector]:
         wanted = list(dict.fromkeys(ids))
@@ -250,6 +252,11 @@ class ChromaIndex:
             raise StoreUnreachable(
                 f"The vector store {self._place.name} does not answer: {error}", hint=self._place.hint
             ) from error
+
+
+def _neighbours(stored: Sequence[rows.Row]) -> list[Neighbour]:
+    found = [Neighbour(id, score) for row, score in stored for id in row.split(" ")]
+    return sorted(found, key=lambda neighbour: (-neighbour.score, neighbour.id))
 
 
 def _retire(opened: Opened) -> None:

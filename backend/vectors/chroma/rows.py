@@ -77,20 +77,25 @@ def _token(label: str) -> str:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def nearest(opened: Opened, vector: Vector, limit: int, labels: Sequence[str]) -> list[Row]:
-    """The nearest rows with their scores, in no order; with labels, only rows of these."""
+def nearest(opened: Opened, vectors: Vectors, limit: int, labels: Sequence[str]) -> list[list[Row]]:
+    """For each vector the nearest rows with their scores, in no order; with labels, only rows of these."""
     if not labels:
-        return _query(opened, vector, limit)
-    rows: list[Row] = []
+        return _query(opened, vectors, limit)
+    rows: list[list[Row]] = [[] for _ in vectors]
     for tokens in parts(sorted({_token(label) for label in labels}), _LABELS):
         where = {"label": {"$in": list(tokens)}}
         few = _few(opened, tuple(tokens), where)
-        rows += _query(opened, vector, limit, where) if few is None else _compare(opened, vector, few)
+        found = (
+            _query(opened, vectors, limit, where) if few is None else [_compare(opened, one, few) for one in vectors]
+        )
+        for own, more in zip(rows, found, strict=True):
+            own += more
     return rows
 
 
-def _query(opened: Opened, vector: Vector, limit: int, where: Mapping[str, Any] | None = None) -> list[Row]:
-    return [(row, _score(similarity)) for row, similarity in opened.collection.nearest(vector, limit, where)]
+def _query(opened: Opened, vectors: Vectors, limit: int, where: Mapping[str, Any] | None = None) -> list[list[Row]]:
+    found = opened.collection.nearest(vectors, limit, where)
+    return [[(row, _score(similarity)) for row, similarity in own] for own in found]
 
 
 def _few(opened: Opened, tokens: tuple[str, ...], where: Mapping[str, Any]) -> list[str] | None:

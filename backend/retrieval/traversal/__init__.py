@@ -1,0 +1,1 @@
+"""Traversal-based search: statements reached over topics (within a source) and facts (across sources)."""
