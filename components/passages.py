@@ -29,7 +29,7 @@ def draw_evidence(found: Sequence[EvidenceItem], scope: Scope) -> None:
         passage = item.passage
         with st.container(key=f"passage-evidence-{passage.id}", gap="xxsmall"):
             text = markup.passage_text(passage.text, passage.mentions, item.sentences)
-            why = markup.tag("div", " · ".join(item.why), css="at-why")
+            why = markup.tag("div", markup.join((markup.tag("bdi", way) for way in item.why), " · "), css="at-why")
             head = markup.join((markup.anchor(item.n), source_line(item.n, passage), why))
             _draw_one(head, text, passage, "evidence", scope)
 

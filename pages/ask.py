@@ -14,7 +14,7 @@ def draw_evidence(found: Retrieval) -> None:
     title = wording.count(len(found.evidence), "passage") if found.evidence else "No passage was found"
     remarks = [wording.cut(cut) for cut in found.cuts]
     if any(item.sentences for item in found.evidence):
-        remarks.insert(0, "Underlined is what is nearest to the question.")
+        remarks.insert(0, "Underlined are the sentences that were found.")
     lines = [markup.tag("p", remark, css="at-quiet") for remark in remarks]
     st.html(markup.join((markup.tag("h2", title, css="at-title"), *lines)))
     passages.draw_evidence(found.evidence, found.question.scope)

@@ -41,7 +41,7 @@ def passage(visit: Visit, number: int) -> Locator:
 
 
 def ask(visit: Visit, question: str) -> None:
-    visit.open("ask")
+    visit.open("ask", strategy="passages")
     visit.question_box.fill(question)
     visit.press("Enter")
 
