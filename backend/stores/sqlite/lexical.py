@@ -10,7 +10,7 @@ import orjson
 
 from backend.models import Entity
 from backend.scope import ResolvedScope
-from backend.stores.fulltext import WORD_LIMIT, asked_words
+from backend.stores.fulltext import WORD_LIMIT, asked_words, begun
 from backend.stores.lexical import (
     EDGE_PASSAGES,
     MAX_DEGREE,
@@ -19,13 +19,15 @@ from backend.stores.lexical import (
     NearEdge,
     Neighbourhood,
     Occurrences,
-    StatedComplement,
-    StatedFact,
     Topic,
+    mentioned,
+    occurring,
+    stated_complements,
+    stated_facts,
 )
 from backend.stores.rows import read_statements
 from backend.stores.sqlite.driver import Connection, Row
-from backend.stores.sqlite.entities import begun_term, name_key
+from backend.stores.sqlite.entities import full_text_term, name_key
 from backend.stores.sqlite.rows import (
     ALL_SPANS,
     ENTITY_COLUMNS,
@@ -121,7 +123,7 @@ class LexicalReads:
                 **visible.parameters,
                 "limit": limit,
                 "word_limit": WORD_LIMIT,
-                **{f"word_{n}": begun_term(word) for n, word in enumerate(asked)},
+                **{f"word_{n}": f"names : {full_text_term(begun(word), is_last=True)}" for n, word in enumerate(asked)},
             },
         )
         return [result_entity(row) for row in rows]
@@ -145,7 +147,7 @@ class LexicalReads:
                 ) few CROSS JOIN entity e ON e.id = few.id""",
             {**visible.parameters, "ids": json.dumps(entity_ids), "limit": limit},
         )
-        return {row["uuid"]: Occurrences(_places(orjson.loads(row["found"])), not row["few"]) for row in rows}
+        return {row["uuid"]: Occurrences(occurring(orjson.loads(row["found"])), not row["few"]) for row in rows}
 
     def neighbourhoods(self, entity_ids: Sequence[str], limit: int, scope: ResolvedScope) -> dict[str, Neighbourhood]:
         visible = Visibility(scope, self.settled)
@@ -198,52 +200,21 @@ _TOPIC = """json_array(t.uuid, t.source_id, t.title, t.derived, (
 
 
 def _content(row: Row) -> Content:
-    mentions: dict[Named, set[int]] = {}
-    for entity, name, label, places in orjson.loads(row["mentions"]):
-        mentions.setdefault(Named(entity, name, label), set()).update(places)
-    facts = {
-        edge: StatedFact(edge, Named(s, s_name, s_label), type_name, Named(o, o_name, o_label), _all(facts))
-        for (edge, s, s_name, s_label, type_name, o, o_name, o_label), facts in _gathered(orjson.loads(row["facts"]))
-    }
-    complements = [
-        StatedComplement(fact, Named(entity, name, label), predicate, text, tuple(places))
-        for fact, entity, name, label, predicate, text, places in orjson.loads(row["complements"])
-    ]
     return Content(
         passage=result_passage(row, row["spans"]),
         statements=read_statements(orjson.loads(row["statements"])),
         topics=tuple(sorted(map(_topic, orjson.loads(row["topics"])), key=lambda topic: topic.id)),
-        mentions={entity: tuple(sorted(mentions[entity])) for entity in sorted(mentions)},
-        facts=tuple(facts[edge] for edge in sorted(facts)),
-        complements=tuple(sorted(complements)),
+        mentions=mentioned(orjson.loads(row["mentions"])),
+        facts=stated_facts(orjson.loads(row["facts"])),
+        complements=stated_complements(orjson.loads(row["complements"])),
         vectors=row["vectors"],
         statement_vectors=row["statement_vectors"],
     )
 
 
-def _gathered(rows: Iterable[Sequence[Any]]) -> Iterable[tuple[tuple[Any, ...], list[Any]]]:
-    """Rows by all but their last column, with what the last ones hold: an edge folds several relations."""
-    gathered: dict[tuple[Any, ...], list[Any]] = {}
-    for *fields, places in rows:
-        gathered.setdefault(tuple(fields), []).append(places)
-    return gathered.items()
-
-
-def _all(places: Sequence[Sequence[int] | None]) -> tuple[int, ...] | None:
-    named = [one for one in places if one is not None]
-    return tuple(sorted({place for one in named for place in one})) if named else None
-
-
 def _topic(row: Sequence[Any]) -> Topic:
     topic_id, source_id, title, derived, passages = row
     return Topic(topic_id, source_id, title, bool(derived), tuple(passages))
-
-
-def _places(rows: Iterable[Sequence[Any]]) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    found: dict[str, set[int]] = {}
-    for passage_id, places in rows:
-        found.setdefault(passage_id, set()).update(places)
-    return tuple((passage_id, tuple(sorted(found[passage_id]))) for passage_id in sorted(found))
 
 
 def _near(rows: Iterable[Sequence[Any]]) -> tuple[NearEdge, ...]:
