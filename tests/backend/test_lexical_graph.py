@@ -194,4 +194,6 @@ def test_names_are_found_whole_or_begun_and_only_in_scope(explorer: Explorer, fo
     assert (found("ida berg"), found("heron"), found("skerry"), found("ida")) == (["Ida Berg"], ["Heron"], [], [])
     begun = explorer.store.read(lambda view: view.named((), (), words("Herron Idda"), 10, scope))
     assert sorted(entity.name for entity in begun) == ["Heron"]
-    assert explorer.store.read(lambda view: view.named((), (), words("l"), 10, scope)) == []  # no label is a word of a name
+    assert (
+        explorer.store.read(lambda view: view.named((), (), words("l"), 10, scope)) == []
+    )  # no label is a word of a name
