@@ -13,6 +13,8 @@ from backend.words import Word, fold, token_text, words
 WORD_LIMIT = 5_000
 # Words of a query that take part in proposing; the scorer sees all of them.
 MAX_WORDS = 32
+# Letters that a mistyped word has right.
+_BEGINNING = 3
 # Ends one name in the index, so that a phrase cannot run from one name into the next.
 NAME_END = "\u241e"
 
@@ -44,3 +46,8 @@ def whole_forms(name: str) -> set[str]:
 def asked_words(query: Sequence[Word]) -> list[Word]:
     """The distinct words that take part in proposing, in their order."""
     return list(dict.fromkeys(query))[:MAX_WORDS]
+
+
+def beginning(word: Word) -> Word:
+    """The first letters of a word, by which what begins like it is found; a word of an unspaced script whole."""
+    return word if word.unspaced else Word(word.text[:_BEGINNING])

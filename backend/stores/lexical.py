@@ -6,9 +6,9 @@ passage in scope mentions, and edges that the scope keeps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from backend.models import Entity, Passage
 from backend.questions import Named
@@ -104,6 +104,8 @@ class Neighbourhood:
 
 
 MAX_DEGREE = 1_000
+# Mentions of one entity in one passage are rarely more than this, and further ones would only cost.
+MENTIONS_EACH = 4
 # Passages that are named for an edge at an entity.
 EDGE_PASSAGES = 5
 
@@ -143,3 +145,49 @@ class LexicalRows(Protocol):
 
     def topics(self, topic_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Topic]:
         """Those of the topics whose document version is current in the scope."""
+
+
+def mentioned(rows: Iterable[Sequence[Any]]) -> dict[Named, tuple[int, ...]]:
+    """The entities in their order with their places, of rows of id, name, label and the places of one mention."""
+    found: dict[Named, set[int]] = {}
+    for *entity, places in rows:
+        found.setdefault(Named(*entity), set()).update(places)
+    return {entity: tuple(sorted(found[entity])) for entity in sorted(found)}
+
+
+def stated_facts(rows: Iterable[Sequence[Any]]) -> tuple[StatedFact, ...]:
+    """The facts in order of their ids, of rows of edge, subject, predicate, object and places of one relation."""
+    stated: dict[str, tuple[Any, ...]] = {}
+    gathered: dict[str, list[Sequence[int] | None]] = {}
+    for edge, *fields, places in rows:
+        stated[edge] = tuple(fields)
+        gathered.setdefault(edge, []).append(places)
+    return tuple(_fact(edge, stated[edge], gathered[edge]) for edge in sorted(stated))
+
+
+def _fact(edge: str, fields: Sequence[Any], places: Sequence[Sequence[int] | None]) -> StatedFact:
+    named = [one for one in places if one is not None]
+    all_places = tuple(sorted({place for one in named for place in one})) if named else None
+    return StatedFact(edge, Named(*fields[:3]), fields[3], Named(*fields[4:]), all_places)
+
+
+def stated_complements(rows: Iterable[Sequence[Any]]) -> tuple[StatedComplement, ...]:
+    """The complements in order of their ids, of rows of id, subject, predicate, text and places."""
+    return tuple(
+        sorted(
+            StatedComplement(fact, Named(*subject), predicate, text, tuple(places))
+            for fact, *subject, predicate, text, places in rows
+        )
+    )
+
+
+def occurring(rows: Sequence[Sequence[Any]], limit: int) -> Occurrences:
+    """The first passages of rows of passage, title and the places of one mention."""
+    titles: dict[str, str] = {}
+    places: dict[str, set[int]] = {}
+    for passage_id, title, statements in rows:
+        titles[passage_id] = title
+        places.setdefault(passage_id, set()).update(statements)
+    first = sorted(list(titles)[:limit])
+    found = (Occurrence(one, titles[one], tuple(sorted(places[one]))) for one in first)
+    return Occurrences(tuple(found), len(titles) > limit or len(rows) >= MENTIONS_EACH * (limit + 1))

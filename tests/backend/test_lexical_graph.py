@@ -10,6 +10,7 @@ from backend.identity import stable_id
 from backend.models import DatasetCounts, LoadReport, Scope, WalkQuery
 from backend.scope import resolve
 from backend.stores.lexical import Content
+from backend.words import words
 from tests.bundles import Rows, write_bundle
 
 FIRST = "The Heron sank off Skerry in 1921. Ida Berg kept the light. Nobody saw it."
@@ -182,8 +183,6 @@ def test_what_leads_to_an_entity_stops_at_the_limit(explorer: Explorer, folder: 
 
 
 def test_names_are_found_whole_or_begun_and_only_in_scope(explorer: Explorer, folder: Path) -> None:
-    from backend.words import words
-
     load(explorer, folder, DERIVED)
     scope = resolve(Scope())
 
@@ -195,3 +194,6 @@ def test_names_are_found_whole_or_begun_and_only_in_scope(explorer: Explorer, fo
     assert (found("ida berg"), found("heron"), found("skerry"), found("ida")) == (["Ida Berg"], ["Heron"], [], [])
     begun = explorer.store.read(lambda view: view.named((), (), words("Herron Idda"), 10, scope))
     assert sorted(entity.name for entity in begun) == ["Heron"]
+    assert (
+        explorer.store.read(lambda view: view.named((), (), words("l"), 10, scope)) == []
+    )  # no label is a word of a name

@@ -7,6 +7,7 @@ they are is no matter of the graph store.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
@@ -17,11 +18,13 @@ import pytest
 
 from backend.explorer import Explorer
 from backend.models import EntityQuery, Mode, Scope, WalkQuery
+from tests.lexical import Asked, lexical_differences, stored_ids
 from tests.servers.neo4j import Neo4j
 from tests.worlds import new_explorer, outcome
 
 DEMO = Path(__file__).parents[2] / "demo"
 _QUERIES, _WALKS = 100, 40
+_READ, _BEGUN, _HUBS = 50, 15, 5
 
 pytestmark = pytest.mark.neo4j
 
@@ -81,6 +84,33 @@ def test_searches_and_walks_are_the_same(pair: tuple[Explorer, Explorer]) -> Non
         assert text(outcome(embedded.show, start)) == text(outcome(server.show, start)), start
     assert text(embedded.status().datasets) == text(server.status().datasets)
     assert text(embedded.status().collections) == text(server.status().collections)
+
+
+def test_the_lexical_graph_reads_the_same(pair: tuple[Explorer, Explorer]) -> None:
+    embedded, server = pair
+    rng = random.Random(11)
+    stored, names = stored_ids(embedded), _names(embedded)
+    asked = Asked(
+        passages=rng.sample(stored.passages, k=min(_READ, len(stored.passages))),
+        entities=rng.sample(stored.entities, k=min(_READ, len(stored.entities))) + _hubs(embedded),
+        topics=rng.sample(stored.topics, k=min(_READ, len(stored.topics))),
+        named=rng.sample(names, k=min(_READ, len(names))),
+        begun=rng.sample(names, k=min(_BEGUN, len(names))),
+        limits=(3, 30),
+    )
+    for scope in (Scope(), Scope(as_of="2019-06-30"), Scope(collections=embedded.catalog().collections[:1])):
+        assert [*lexical_differences(embedded, server, asked, scope)] == []
+
+
+def _hubs(explorer: Explorer) -> list[str]:
+    """The entities that the most relations are at."""
+    ids = [key for name in explorer.store.read(lambda view: view.row_counts()) for key in _relations(explorer, name)]
+    rows = explorer.store.read(lambda view: view.relation_rows(ids))
+    return [key for key, _ in Counter(end for row in rows for end in (row.source, row.target)).most_common(_HUBS)]
+
+
+def _relations(explorer: Explorer, dataset: str) -> list[str]:
+    return explorer.store.read(lambda view: view.row_ids("relation", dataset))
 
 
 def _names(explorer: Explorer) -> list[str]:

@@ -36,8 +36,8 @@ class EdgeReads(Reads):
         visible = self.visibility(scope)
         rows = self.reading.read(
             f"""UNWIND $ids AS id
-                {_near(relation_types)}
-                WITH DISTINCT x, {_STORED_ORDER} ORDER BY {_STORED_ORDER} LIMIT $limit + 1
+                {near(relation_types)}
+                WITH DISTINCT x, {STORED_ORDER} ORDER BY {STORED_ORDER} LIMIT $limit + 1
                 WITH collect(x) AS first
                 WITH first[..$limit] AS wanted, size(first) AS read
                 {_ends_and_edges(visible)}
@@ -115,13 +115,13 @@ class EdgeReads(Reads):
             f"""UNWIND $ids AS id
                 MATCH (f:{ENTITY} {{id: id}}) WHERE {visible.entity_known("f")}
                 CALL (id) {{
-                    {_near(())}
-                    WITH x, {_STORED_ORDER} ORDER BY {_STORED_ORDER} LIMIT $limit + 1
+                    {near(())}
+                    WITH x, {STORED_ORDER} ORDER BY {STORED_ORDER} LIMIT $limit + 1
                     RETURN collect(x) AS first
                 }}
                 UNWIND first[..$limit] AS x
                 WITH x, CASE WHEN x.source = id THEN x.target ELSE x.source END AS other, id, first
-                WHERE {_kept(visible)}
+                WHERE {kept(visible)}
                 RETURN x.type AS name, count(*) AS edges, size(first) <= $limit AS exact""",
             {**visible.parameters, **_asked([entity_id], (), limit)},
         )
@@ -156,37 +156,37 @@ def _asked(entity_ids: Sequence[str], relation_types: Sequence[str], limit: int)
     }
 
 
-# What `_near` gives each edge its place by.
-_STORED_ORDER = "less_documents, less_passages, edge"
+# What `near` gives each edge its place by.
+STORED_ORDER = "less_documents, less_passages, edge"
 
 
-def _near(relation_types: Sequence[str], columns: str = "x") -> str:
-    """Reads the first edges `x` in stored order, and one more, on either side of the entity `id` (and of each type).
+def near(relation_types: Sequence[str], columns: str = "x", limit: str = "$limit + 1") -> str:
+    """Reads the first edges `x` in stored order, up to the limit, on either side of the entity `id` (and of each type).
 
     Each side is one range of an index that has the order, so that a hub costs no more than the limit. `columns` are
     returned with the order; they may name the `{end}` at which the entity is, and the `{far}` one.
     """
     each, typed, imported = ("UNWIND $types AS type", ("type_key",), "id, type") if relation_types else ("", (), "id")
-    sides = [_side(end, far, typed, columns) for end, far in FAR_END.items()]
+    sides = [_side(end, far, typed, columns, limit) for end, far in FAR_END.items()]
     return f"{each} CALL ({imported}) {{ {' UNION ALL '.join(sides)} }}"
 
 
-def _side(end: str, far: str, typed: Sequence[str], columns: str) -> str:
+def _side(end: str, far: str, typed: Sequence[str], columns: str, limit: str) -> str:
     hint, present = in_order(end, *typed)
     of_type = "AND x.type_key = type" if typed else ""
     order = "".join(f"x.{column}, " for column in (end, *typed))
     return f"""MATCH (x:{EDGE}) {hint} WHERE x.{end} = id {of_type} AND {present} AND {written("x")}
         RETURN {columns.format(end=end, far=far)}, x.less_documents AS less_documents,
             x.less_passages AS less_passages, x.id AS edge
-        ORDER BY {order}{_STORED_ORDER} LIMIT $limit + 1"""
+        ORDER BY {order}{STORED_ORDER} LIMIT {limit}"""
 
 
 def _hidden_stored(relation_types: Sequence[str]) -> str:
     """What `hidden_edges` asks where it is stored which edges the scope keeps: the indexes hold all that is asked."""
     return f"""UNWIND $ids AS id
         CALL (id) {{
-            {_near(relation_types, "x.{far} AS other, x.kept_at_{end} AS is_kept")}
-            WITH edge, other, is_kept, less_documents, less_passages ORDER BY {_STORED_ORDER} LIMIT $limit + 1
+            {near(relation_types, "x.{far} AS other, x.kept_at_{end} AS is_kept")}
+            WITH edge, other, is_kept, less_documents, less_passages ORDER BY {STORED_ORDER} LIMIT $limit + 1
             RETURN collect([edge, other, is_kept]) AS first
         }}
         WITH id, first, [one IN first[..$limit] WHERE one[2] AND NOT one[0] IN $shown] AS kept
@@ -198,21 +198,21 @@ def _hidden(relation_types: Sequence[str], visible: Visibility) -> str:
     """The same for any scope."""
     return f"""UNWIND $ids AS id
         CALL (id) {{
-            {_near(relation_types)}
-            WITH x, {_STORED_ORDER} ORDER BY {_STORED_ORDER} LIMIT $limit + 1
+            {near(relation_types)}
+            WITH x, {STORED_ORDER} ORDER BY {STORED_ORDER} LIMIT $limit + 1
             RETURN collect(x) AS first
         }}
         CALL (id, first) {{
             UNWIND first[..$limit] AS x
             WITH x, CASE WHEN x.source = id THEN x.target ELSE x.source END AS other, id
-            WHERE NOT x.id IN $shown AND {_kept(visible)}
+            WHERE NOT x.id IN $shown AND {kept(visible)}
             RETURN count(*) AS hidden,
                 collect(CASE WHEN id IN $among AND other IN $among THEN x.id END) AS mutual
         }}
         RETURN id, size(first) <= $limit AS exact, hidden, mutual"""
 
 
-def _kept(visible: Visibility) -> str:
+def kept(visible: Visibility) -> str:
     """Holds where the scope keeps the edge `x` that was read around `id`, whose far end is `other`."""
     if visible.is_stored:
         return "CASE WHEN x.source = id THEN x.kept_at_source ELSE x.kept_at_target END"

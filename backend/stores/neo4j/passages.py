@@ -42,7 +42,7 @@ class PassageReads(Reads):
     def visible_passages(self, passage_ids: Sequence[str], scope: ResolvedScope) -> dict[str, str]:
         visible = self.visibility(scope)
         rows = self.reading.read(
-            f"{_visible(visible)} RETURN p.id AS id, v.id AS document", _asked(visible, passage_ids)
+            f"{seek_visible(visible)} RETURN p.id AS id, v.id AS document", _asked(visible, passage_ids)
         )
         return {row["id"]: row["document"] for row in rows}
 
@@ -61,7 +61,8 @@ class PassageReads(Reads):
     def passages(self, passage_ids: Sequence[str], scope: ResolvedScope) -> dict[str, Passage]:
         visible = self.visibility(scope)
         rows = self.reading.read(
-            f"{_visible(visible)} RETURN {passage_list('p', 'v', ALL_SPANS)} AS passage", _asked(visible, passage_ids)
+            f"{seek_visible(visible)} RETURN {passage_list('p', 'v', ALL_SPANS)} AS passage",
+            _asked(visible, passage_ids),
         )
         found = [result_passage(row["passage"]) for row in rows]
         return {passage.id: passage for passage in found}
@@ -87,7 +88,7 @@ def _propose(visible: Visibility) -> str:
             size(p.words) AS length, most > $word_limit AS full"""
 
 
-def _visible(visible: Visibility) -> str:
+def seek_visible(visible: Visibility) -> str:
     """Matches the visible ones `p` of the passages that are asked for, and their versions `v`."""
     return (
         f"UNWIND $ids AS id MATCH (p:{CHUNK} {{id: id}})<-[:{HAS_PART}]-(v:{DOCUMENT}) "

@@ -17,6 +17,7 @@ from backend.stores.neo4j.driver import Address, Reading, Row, Server
 from backend.stores.neo4j.edges import EdgeReads
 from backend.stores.neo4j.entities import EntityReads
 from backend.stores.neo4j.jobs import Neo4jJobs, read_jobs
+from backend.stores.neo4j.lexical import LexicalReads
 from backend.stores.neo4j.library import LibraryReads
 from backend.stores.neo4j.passages import PassageReads
 from backend.stores.neo4j.schema import SCHEMA_VERSION
@@ -33,7 +34,7 @@ _ATTEMPTS = 5
 _COMMIT_SECONDS, _PAUSE = 2.0, 0.02
 
 
-class Neo4jView(EntityReads, PassageReads, EdgeReads, LibraryReads, DatasetReads):
+class Neo4jView(EntityReads, PassageReads, LexicalReads, EdgeReads, LibraryReads, DatasetReads):
     """A GraphView of what one commit shows."""
 
     def __init__(self, reading: Reading, state: Row) -> None:

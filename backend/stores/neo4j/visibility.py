@@ -62,9 +62,10 @@ class Visibility:
         """Holds where a passage in scope mentions the entity, in any version."""
         if self.is_stored:
             return f"{entity}.known"
+        # Names of its own: where the statement has a passage `p`, a `p` here would be that one.
         return (
-            f"EXISTS {{ MATCH ({entity})-[m:{MENTIONED_IN}]->(p:{CHUNK}) WHERE {written('m')} AND {written('p')} "
-            f"MATCH (c:{DOCUMENT} {{id: p.document}}) WHERE {self.current('c')} }}"
+            f"EXISTS {{ MATCH ({entity})-[km:{MENTIONED_IN}]->(kp:{CHUNK}) WHERE {written('km')} AND {written('kp')} "
+            f"MATCH (c:{DOCUMENT} {{id: kp.document}}) WHERE {self.current('c')} }}"
         )
 
     def entity_supported(self, entity: str) -> str:

@@ -25,9 +25,6 @@ from backend.stores.sqlite.rows import (
 from backend.stores.sqlite.visibility import Visibility
 from backend.words import Word
 
-# Letters that a mistyped word has right.
-_BEGINNING = 3
-
 
 def label_token(label: str) -> str:
     """What stands for a label in the full-text index."""
@@ -186,11 +183,6 @@ def full_text_term(word: Word, *, is_last: bool) -> str:
     # Words hold no quotes except where a name is all symbols, and a quote in quotes is doubled.
     quoted = " ".join(word.tokens).replace('"', '""')
     return f'"{quoted}" *' if is_last and not word.unspaced else f'"{quoted}"'
-
-
-def begun_term(word: Word) -> str:
-    """A word as the index is asked for what begins like it."""
-    return full_text_term(word if word.unspaced else Word(word.text[:_BEGINNING]), is_last=True)
 
 
 def _among(labels: Sequence[str]) -> str:

@@ -11,22 +11,24 @@ import orjson
 from backend.models import Entity
 from backend.questions import Named
 from backend.scope import ResolvedScope
-from backend.stores.fulltext import WORD_LIMIT, asked_words
+from backend.stores.fulltext import WORD_LIMIT, asked_words, beginning
 from backend.stores.lexical import (
     EDGE_PASSAGES,
     MAX_DEGREE,
+    MENTIONS_EACH,
     Content,
     NearEdge,
     Neighbourhood,
-    Occurrence,
     Occurrences,
-    StatedComplement,
-    StatedFact,
     Topic,
+    mentioned,
+    occurring,
+    stated_complements,
+    stated_facts,
 )
 from backend.stores.rows import read_statements
 from backend.stores.sqlite.driver import Connection, Row
-from backend.stores.sqlite.entities import begun_term, name_key
+from backend.stores.sqlite.entities import full_text_term, name_key
 from backend.stores.sqlite.rows import (
     ALL_SPANS,
     ENTITY_COLUMNS,
@@ -40,8 +42,6 @@ from backend.stores.sqlite.visibility import Visibility
 from backend.words import Word
 
 _STORED_ORDER = "less_documents, less_passages, uuid"
-# Mentions of one entity in one passage are rarely more than this, and further ones would only cost.
-_MENTIONS_EACH = 4
 
 
 class LexicalReads:
@@ -112,7 +112,10 @@ class LexicalReads:
                 "ids": json.dumps(entity_ids),
                 "limit": limit,
                 "word_limit": WORD_LIMIT,
-                **{f"word_{n}": begun_term(word) for n, word in enumerate(asked)},
+                **{
+                    f"word_{n}": f"names : {full_text_term(beginning(word), is_last=True)}"
+                    for n, word in enumerate(asked)
+                },
             },
         )
         return [result_entity(row) for row in rows]
@@ -125,13 +128,13 @@ class LexicalReads:
                         SELECT p.uuid, v.title, m.statements
                         FROM mention m CROSS JOIN passage p ON p.id = m.passage
                         CROSS JOIN version v ON v.id = p.version WHERE m.entity = e.id AND {visible.current("v")}
-                        LIMIT {_MENTIONS_EACH} * (:limit + 1)
+                        LIMIT {MENTIONS_EACH} * (:limit + 1)
                     )
                 ) AS found
                 FROM entity e WHERE e.uuid IN (SELECT value FROM json_each(:ids))""",
             {**visible.parameters, "ids": json.dumps(entity_ids), "limit": limit},
         )
-        return {row["uuid"]: _occurrences(orjson.loads(row["found"]), limit) for row in rows}
+        return {row["uuid"]: occurring(orjson.loads(row["found"]), limit) for row in rows}
 
     def neighbourhoods(self, entity_ids: Sequence[str], limit: int, scope: ResolvedScope) -> dict[str, Neighbourhood]:
         visible = Visibility(scope, self.settled)
@@ -231,57 +234,21 @@ _TOPICS_NEAR = {
 
 
 def _content(row: Row) -> Content:
-    mentions: dict[Named, set[int]] = {}
-    for entity, name, label, places in orjson.loads(row["mentions"]):
-        mentions.setdefault(Named(entity, name, label), set()).update(places)
-    facts = {
-        edge: StatedFact(edge, Named(s, s_name, s_label), type_name, Named(o, o_name, o_label), _all(facts))
-        for (edge, s, s_name, s_label, type_name, o, o_name, o_label), facts in _gathered(orjson.loads(row["facts"]))
-    }
-    complements = [
-        StatedComplement(fact, Named(entity, name, label), predicate, text, tuple(places))
-        for fact, entity, name, label, predicate, text, places in orjson.loads(row["complements"])
-    ]
     return Content(
         passage=result_passage(row, row["spans"]),
         statements=read_statements(orjson.loads(row["statements"])),
         topics=tuple(sorted(map(_topic, orjson.loads(row["topics"])), key=lambda topic: topic.id)),
-        mentions={entity: tuple(sorted(mentions[entity])) for entity in sorted(mentions)},
-        facts=tuple(facts[edge] for edge in sorted(facts)),
-        complements=tuple(sorted(complements)),
+        mentions=mentioned(orjson.loads(row["mentions"])),
+        facts=stated_facts(orjson.loads(row["facts"])),
+        complements=stated_complements(orjson.loads(row["complements"])),
         vectors=row["vectors"],
         statement_vectors=row["statement_vectors"],
     )
 
 
-def _gathered(rows: Iterable[Sequence[Any]]) -> Iterable[tuple[tuple[Any, ...], list[Any]]]:
-    """Rows by all but their last column, with what the last ones hold: an edge folds several relations."""
-    gathered: dict[tuple[Any, ...], list[Any]] = {}
-    for *fields, places in rows:
-        gathered.setdefault(tuple(fields), []).append(places)
-    return gathered.items()
-
-
-def _all(places: Sequence[Sequence[int] | None]) -> tuple[int, ...] | None:
-    named = [one for one in places if one is not None]
-    return tuple(sorted({place for one in named for place in one})) if named else None
-
-
 def _topic(row: Sequence[Any]) -> Topic:
     topic_id, source_id, title, derived, passages = row
     return Topic(topic_id, source_id, title, bool(derived), tuple(passages))
-
-
-def _occurrences(rows: Sequence[Sequence[Any]], limit: int) -> Occurrences:
-    """Mentions as the store has them, gathered by passage: the first so many passages."""
-    titles: dict[str, str] = {}
-    places: dict[str, set[int]] = {}
-    for passage_id, title, statements in rows:
-        titles[passage_id] = title
-        places.setdefault(passage_id, set()).update(statements)
-    first = list(titles)[:limit]
-    found = (Occurrence(one, titles[one], tuple(sorted(places[one]))) for one in sorted(first))
-    return Occurrences(tuple(found), len(titles) > limit)
 
 
 def _near(rows: Iterable[Sequence[Any]]) -> tuple[NearEdge, ...]:

@@ -18,7 +18,7 @@ from backend.models import Scope
 from backend.questions import STRATEGIES, Question, Retrieval
 from tests.model import Load, Row
 from tests.servers.neo4j import Neo4j
-from tests.worlds import NAMES, ON_A_SERVER, loads, new_explorer, run
+from tests.worlds import MEMORY, NAMES, ON_A_SERVER, loads, new_explorer, run
 
 CHOSEN = tuple(name for name in STRATEGIES if name != "automatic")
 
@@ -62,7 +62,7 @@ def compare(world: Iterable[Any], data: st.DataObject, store_place: str) -> None
     if not collections:
         return
     collection = data.draw(st.sampled_from(collections))
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as name:
         folder = Path(name)
         with (
             closing(_opened(load, folder / "whole", store_place)) as whole,
@@ -80,6 +80,7 @@ def compare(world: Iterable[Any], data: st.DataObject, store_place: str) -> None
 
 
 def _opened(load: Load, folder: Path, store_place: str) -> Explorer:
+    folder.mkdir()
     explorer = new_explorer(folder / "home", store_place)
     run(explorer, load, folder)
     return explorer
