@@ -99,7 +99,8 @@ def test_passages_explain_themselves_and_bring_their_mentions(home: Path) -> Non
 
 
 def test_a_question_has_evidence_and_an_answer_of_quotations(home: Path) -> None:
-    asked = result(home, "ask", "Who is the director of Calder Quay Holdings?", "--limit", "5")
+    question = ("ask", "Who is the director of Calder Quay Holdings?")
+    asked = result(home, *question, "--strategy", "passages", "--limit", "5")
     assert asked["question"] == "Who is the director of Calder Quay Holdings?"
     assert asked["strategy"].keys() == {"asked", "chosen", "why"}
     assert [item["n"] for item in asked["evidence"]] == [1, 2, 3, 4, 5]
@@ -117,7 +118,7 @@ def test_a_question_has_evidence_and_an_answer_of_quotations(home: Path) -> None
 
 def test_a_question_is_asked_of_a_scope(home: Path) -> None:
     question = ("ask", "Who is the director of Calder Quay Holdings?")
-    then = result(home, *question, "--collection", "Filings", "--as-of", "2023-06-30")
+    then = result(home, *question, "--strategy", "passages", "--collection", "Filings", "--as-of", "2023-06-30")
     assert {item["passage"]["document"]["collection"] for item in then["evidence"]} == {"Filings"}
     texts = " ".join(item["passage"]["text"] for item in then["evidence"])
     assert "Edvin Sarpe" in texts
@@ -138,10 +139,10 @@ def scripted() -> Iterator[ModelServer]:
 
 def test_people_read_the_evidence_before_the_model_s_answer(home: Path, scripted: ModelServer) -> None:
     named = f"import os; os.environ.update(ATTEST_LLM_URL={scripted.address!r}, ATTEST_LLM_MODEL='small')"
-    done = attest(home, "ask", "Who is the director of Calder Quay Holdings?", before=named)
+    done = attest(home, "ask", "Who is the director?", "--strategy", "passages", before=named)
     assert done.returncode == 0, done.stderr
     evidence, _, answer = done.stdout.partition("Answer by the model small:")
-    assert evidence.startswith("Evidence by the strategy guided-walk")
+    assert evidence.startswith("Evidence by the strategy passages")
     assert "[1] " in evidence
     assert "[8] " in evidence
     assert "[1]" in answer
