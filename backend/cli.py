@@ -6,8 +6,8 @@ import atexit
 import os
 import runpy
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -19,10 +19,11 @@ from backend import report
 from backend.errors import AttestError, Malformed
 from backend.evaluation import read_questions
 from backend.explorer import Explorer, open_explorer
-from backend.models import EntityQuery, Mode, Scope, WalkQuery
-from backend.questions import MOST_RANKED
+from backend.models import EntityQuery, Mode, PassageQuery, Scope, WalkQuery
+from backend.questions import MOST_RANKED, Answer, Question, Retrieval
 from backend.scope import parse_condition
 from backend.settings import Settings, read_settings
+from backend.stopwatch import Stopwatch
 
 T = TypeVar("T")
 app = typer.Typer(
@@ -114,6 +115,54 @@ def search(
     with _explorer() as explorer:
         found = explorer.search(query)
     _print(as_json, found, lambda: report.hits(found))
+
+
+@app.command()
+def passages(
+    text: Annotated[str, typer.Argument(help="A few words, or a question.")],
+    mode: Annotated[Mode, typer.Option(help="How to look for it: by words, by meaning, or both.")] = Mode.HYBRID,
+    limit: Annotated[int, typer.Option(help="Hits, up to 500.")] = 10,
+    collection: Collections = None,
+    document: Documents = None,
+    where: Conditions = None,
+    as_of: AsOf = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find passages by their words and by meaning."""
+    query = PassageQuery(_text(text), mode, limit, _scope(collection, document, where, as_of))
+    with _explorer() as explorer:
+        found = explorer.passages(query)
+    _print(as_json, found, lambda: report.passage_hits(found))
+
+
+@app.command()
+def ask(
+    text: Annotated[str, typer.Argument(help="A question.")],
+    strategy: Annotated[str, typer.Option(help="How to find evidence for it.")] = "automatic",
+    retriever: Annotated[
+        list[str] | None, typer.Option(metavar="NAME[=WEIGHT]", help="A retriever of the strategy traversal.")
+    ] = None,
+    option: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option of that strategy.")] = None,
+    limit: Annotated[int, typer.Option(help="Passages of evidence, up to 500.")] = 8,
+    collection: Collections = None,
+    document: Documents = None,
+    where: Conditions = None,
+    as_of: AsOf = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find evidence for a question, and answer from it."""
+    scope = _scope(collection, document, where, as_of)
+    retrievers, options = tuple(_texts(retriever)), tuple(_texts(option))
+    question = Question(_text(text), _text(strategy), retrievers, options, limit, scope)
+    with _explorer() as explorer:
+        found = explorer.retrieve(question)
+        if not as_json:
+            report.evidence(found)
+        watch = Stopwatch()
+        with watch.step("answer"), closing(explorer.answer(found)) as moments:
+            answer = report.answer(moments, shown=not as_json)
+    if as_json:
+        _write(orjson.dumps(_answered(found, answer, watch.timings_ms)))
 
 
 @app.command()
@@ -300,6 +349,26 @@ def _explorer(settings: Settings | None = None) -> Iterator[Explorer]:
         yield explorer
     finally:
         explorer.close()
+
+
+def _answered(found: Retrieval, answer: Answer, timings_ms: Mapping[str, float]) -> dict[str, object]:
+    """What `ask` tells a program."""
+    return {
+        "question": found.question.text,
+        "strategy": found.strategy,
+        "evidence": found.evidence,
+        "results": found.results,
+        "answer": {
+            "kind": answer.kind,
+            "model": answer.model,
+            "sentences": answer.sentences,
+            "note": answer.note,
+        },
+        "left_out": answer.left_out,
+        "truncated_by": found.truncated_by,
+        "cuts": found.cuts,
+        "timings_ms": {**found.timings_ms, **timings_ms},
+    }
 
 
 def _print(as_json: bool, result: object, for_people: Callable[[], object]) -> None:

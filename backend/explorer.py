@@ -46,7 +46,7 @@ from backend.models import (
 )
 from backend.names import asked_names, check_names
 from backend.passages import search_passages
-from backend.questions import Answer, Question, Retrieval
+from backend.questions import Answer, Named, Question, Retrieval
 from backend.retrieval.retrieve import retrieve
 from backend.scope import ResolvedScope, resolve
 from backend.search import search
@@ -263,6 +263,12 @@ class Explorer:
         """A document with its passages: the version current in the scope, or the one with this number."""
         found = self.store.read(lambda view: view.document(_canonical(document_id), version, _checked(view, scope)))
         return _present(found, f"The document {document_id} is not in scope.", "Widen the scope.")
+
+    def mentioned(self, passage_id: str, scope: Scope = EVERYTHING) -> tuple[Named, ...]:
+        """The entities that a passage mentions, by name; none where the scope does not see the passage."""
+        found = self.store.read(lambda view: view.contents([_canonical(passage_id)], _checked(view, scope)))
+        entities = (entity for content in found.values() for entity in content.mentions)
+        return tuple(sorted(entities, key=lambda entity: (entity.name, entity.id)))
 
     def passage(self, passage_id: str) -> Passage:
         """A passage of any version, with every mention in it."""

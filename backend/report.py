@@ -15,15 +15,22 @@ from rich.table import Table
 from rich.text import Text
 
 from backend import models
+from backend.answers.answering import Moment
 from backend.errors import AttestError
 from backend.evaluation import Evaluation
 from backend.explorer import Shown
 from backend.loading.copying import DatasetCopy
 from backend.loading.issues import SENTENCES
+from backend.questions import Answer, AnswerKind, AnswerSentence, Retrieval
 from backend.settings import Settings
 from backend.status import StatusReport
 
 _SENTENCES: dict[str, str] = {str(kind): sentence for kind, sentence in SENTENCES.items()}
+_ANSWERED = {
+    AnswerKind.EXTRACTIVE: "Answer, quoted from the evidence:",
+    AnswerKind.MODEL: "Answer by the model {}:",
+    AnswerKind.NONE: "No answer.",
+}
 _UNLIMITED = 10_000  # characters
 _SPEAKS_EVERY = 3.0  # seconds
 _BIDI_CONTROLS = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)}
@@ -168,6 +175,48 @@ def hits(result: models.EntityResult) -> None:
     _bounds(result.cuts)
 
 
+def passage_hits(result: models.PassageResult) -> None:
+    """Each passage with its document, its place and why it was found."""
+    if not result.hits:
+        lines(["Nothing found."])
+    for number, hit in enumerate(result.hits, start=1):
+        why = ", ".join(f"{name} {score.rank} ({score.score})" for name, score in hit.channels.items())
+        lines([f"{number}. {_place(hit.passage)}", f"   {hit.passage.id}, {hit.passage.dataset}, {why}"])
+        lines([f"   {hit.passage.text}"])
+    _bounds(result.cuts)
+
+
+def evidence(found: Retrieval) -> None:
+    """The numbered passages that an answer may cite, and how they were found."""
+    chosen = found.strategy
+    how = f"by the strategy {chosen.chosen}" + (f": {chosen.why}" if chosen.asked != chosen.chosen else ".")
+    lines([f"Evidence {how}" if found.evidence else f"No evidence was found {how}"])
+    for item in found.evidence:
+        lines([f"[{item.n}] {_place(item.passage)}", f"    {item.passage.id}, {', '.join(item.why)}"])
+        lines([f"    {item.passage.text}"])
+    _bounds(found.cuts)
+
+
+def answer(moments: Iterable[Moment], *, shown: bool = True) -> Answer:
+    """The answer, whole; while it comes each sentence is printed as soon as it is finished, if `shown`."""
+    said, last = 0, None
+    for last in moments:
+        if shown and said == 0 and last.answer.sentences:
+            lines(["", _ANSWERED[last.answer.kind].format(last.answer.model)])
+        if shown:
+            lines(_sentence(sentence) for sentence in last.answer.sentences[said:])
+        said = len(last.answer.sentences)
+    assert last is not None, "an answer has a last moment"
+    if shown and last.answer.note:
+        lines(["", last.answer.note])
+    return last.answer
+
+
+def _sentence(sentence: AnswerSentence) -> str:
+    cited = "".join(f" [{n}]" for n in sentence.citations)
+    return f"{sentence.text}{cited}" + ("" if sentence.supported else f" (not supported: {sentence.why})")
+
+
 def walk(result: models.WalkResult) -> None:
     """Each edge as a sentence, assertions first as the walk took them."""
     names = {node.id: node.name for node in result.nodes}
@@ -192,6 +241,12 @@ def shown(found: Shown) -> None:
     if document := found.document:
         lines([f"{document.title}, version {document.version}, {document.collection}", document.id])
         _passages(document.passages)
+
+
+def _place(passage: models.Passage) -> str:
+    document = passage.document
+    heading = f", {passage.heading}" if passage.heading else ""
+    return f"{document.title} {passage.position}{heading} ({document.collection})"
 
 
 def _passages(passages: Iterable[models.Passage]) -> None:

@@ -15,20 +15,23 @@ from typing import Any, TypeAlias
 import streamlit as st
 
 from backend.errors import Malformed
-from backend.models import EVERYTHING, Condition, EntityQuery, Mode, Scope, WalkQuery
+from backend.models import EVERYTHING, Condition, EntityQuery, Mode, PassageQuery, Scope, WalkQuery
+from backend.questions import STRATEGIES, Question
 from backend.scope import OPERATORS, parse_condition
 
 Params: TypeAlias = dict[str, list[str]]
 
-SEARCH, EXPLORE, DATA = "search", "explore", "data"
-FILES = {page: f"pages/{page}.py" for page in (SEARCH, EXPLORE, DATA)}
+SEARCH, EXPLORE, ASK, DATA = "search", "explore", "ask", "data"
+FILES = {page: f"pages/{page}.py" for page in (SEARCH, EXPLORE, ASK, DATA)}
 TEXT = "q"  # bound to the search box, so it is never written here
+ENTITIES, PASSAGES = "entities", "passages"
 GRAPH, TABLE = "graph", "table"
 
 _SCOPE_KEYS = ("collection", "document", "where", "as_of")
 _KEYS = {
-    SEARCH: (TEXT, "label", "mode", "limit", "hit"),
+    SEARCH: (TEXT, "results", "label", "mode", "limit", "hit"),
     EXPLORE: ("entity", "depth", "type", "nodes", "edges", "candidates", "view", "node", "edge"),
+    ASK: ("question", "strategy"),
     DATA: (),
 }
 _WALK = WalkQuery("")
@@ -37,9 +40,10 @@ _SEARCH = EntityQuery("")
 
 @dataclass(frozen=True, slots=True)
 class SearchView:
-    """What the Search page shows; `hit` is the entity whose evidence stands beside the hits."""
+    """What the Search page shows; `hit` is the entity, or the passage, that stands beside the hits."""
 
     text: str = ""
+    results: str = ENTITIES
     labels: tuple[str, ...] = ()
     mode: Mode = Mode.HYBRID
     limit: int = _SEARCH.limit
@@ -49,6 +53,10 @@ class SearchView:
     @property
     def query(self) -> EntityQuery:
         return EntityQuery(self.text.strip(), self.labels, self.mode, self.limit, scope=self.scope)
+
+    @property
+    def passage_query(self) -> PassageQuery:
+        return PassageQuery(self.text.strip(), self.mode, self.limit, self.scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,19 @@ class ExploreView:
         return replace(self, node=None, edge=None)
 
 
+@dataclass(frozen=True, slots=True)
+class AskView:
+    """What the Ask page shows."""
+
+    text: str = ""
+    strategy: str = STRATEGIES[0]
+    scope: Scope = EVERYTHING
+
+    @property
+    def question(self) -> Question:
+        return Question(self.text.strip(), self.strategy, scope=self.scope)
+
+
 # --- views and parameters --------------------------------------------------------------------------------------------
 
 
@@ -92,6 +113,7 @@ def scope_params(scope: Scope) -> Params:
 def search_params(view: SearchView) -> Params:
     return _present(
         q=[view.text] if view.text else [],
+        results=_unless(view.results, ENTITIES),
         label=view.labels,
         mode=_unless(view.mode.value, Mode.HYBRID.value),
         limit=_unless(view.limit, _SEARCH.limit),
@@ -113,6 +135,13 @@ def explore_params(view: ExploreView) -> Params:
     ) | scope_params(view.scope)
 
 
+def ask_params(view: AskView) -> Params:
+    return _present(
+        question=[view.text] if view.text else [],
+        strategy=_unless(view.strategy, STRATEGIES[0]),
+    ) | scope_params(view.scope)
+
+
 def read_scope(params: Mapping[str, Sequence[str]]) -> Scope:
     conditions = tuple(_read_condition(text) for text in params.get("where", ()))
     return Scope(
@@ -123,6 +152,7 @@ def read_scope(params: Mapping[str, Sequence[str]]) -> Scope:
 def read_search(params: Mapping[str, Sequence[str]]) -> SearchView:
     return SearchView(
         text=_last(params, TEXT) or "",
+        results=_choice(params, "results", [ENTITIES, PASSAGES]),
         labels=tuple(params.get("label", ())),
         mode=Mode(_choice(params, "mode", [mode.value for mode in Mode])),
         limit=_number(params, "limit", _SEARCH.limit),
@@ -144,6 +174,10 @@ def read_explore(params: Mapping[str, Sequence[str]]) -> ExploreView:
         edge=_last(params, "edge"),
         scope=read_scope(params),
     )
+
+
+def read_ask(params: Mapping[str, Sequence[str]]) -> AskView:
+    return AskView(_last(params, "question") or "", _choice(params, "strategy", STRATEGIES), read_scope(params))
 
 
 def _present(**values: Sequence[str]) -> Params:
@@ -220,6 +254,10 @@ def explore() -> ExploreView:
     return read_explore(_remembered(EXPLORE))
 
 
+def ask() -> AskView:
+    return read_ask(_remembered(ASK))
+
+
 def go_search(view: SearchView) -> None:
     """Makes this the search that is shown; where its text changes, only in a callback, before the box is drawn."""
     if view.text != st.session_state.get(TEXT, ""):
@@ -229,6 +267,10 @@ def go_search(view: SearchView) -> None:
 
 def go_explore(view: ExploreView) -> None:
     _write(explore_params(view))
+
+
+def go_ask(view: AskView) -> None:
+    _write(ask_params(view))
 
 
 def set_scope(asked: Scope) -> None:

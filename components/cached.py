@@ -10,12 +10,13 @@ import atexit
 import gc
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from datetime import timedelta
 from pathlib import Path
 
 import streamlit as st
 
+from backend.answers.answering import Moment
 from backend.errors import AttestError, NotConfigured
 from backend.explorer import Explorer, open_explorer
 from backend.models import (
@@ -25,11 +26,14 @@ from backend.models import (
     EntityResult,
     EntityView,
     Evidence,
+    PassageQuery,
+    PassageResult,
     RelationType,
     Scope,
     WalkQuery,
     WalkResult,
 )
+from backend.questions import Named, Question, Retrieval
 from backend.settings import Settings, read_settings
 from backend.status import StatusReport
 
@@ -106,6 +110,30 @@ def search(query: EntityQuery) -> EntityResult:
     return _search(query, catalog().data_version)
 
 
+def passages(query: PassageQuery) -> PassageResult:
+    return _passages(query, catalog().data_version)
+
+
+def mentioned(passage_id: str, scope: Scope) -> tuple[Named, ...]:
+    return _mentioned(passage_id, scope, catalog().data_version)
+
+
+def retrieve(question: Question) -> tuple[Retrieval, str]:
+    """The evidence for a question, and the data version that it is of."""
+    version = catalog().data_version
+    return _retrieve(question, version), version
+
+
+def has_model() -> bool:
+    """Whether a language model writes the answers."""
+    return explorer().settings.llm_model is not None
+
+
+def answer(found: Retrieval) -> Generator[Moment]:
+    """The answer as it comes, never kept here: it is of whoever asked."""
+    return explorer().answer(found)
+
+
 def walk(query: WalkQuery) -> WalkResult:
     return _walk(query, catalog().data_version)
 
@@ -146,6 +174,21 @@ def status() -> StatusReport:
 @st.cache_resource(show_spinner=False, max_entries=_MANY)
 def _search(query: EntityQuery, version: str) -> EntityResult:
     return explorer().search(query)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_MANY)
+def _passages(query: PassageQuery, version: str) -> PassageResult:
+    return explorer().passages(query)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_MANY)
+def _mentioned(passage_id: str, scope: Scope, version: str) -> tuple[Named, ...]:
+    return explorer().mentioned(passage_id, scope)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_FEW)
+def _retrieve(question: Question, version: str) -> Retrieval:
+    return explorer().retrieve(question)
 
 
 @st.cache_resource(show_spinner=False, max_entries=_FEW)

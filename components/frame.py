@@ -44,6 +44,7 @@ def navigate() -> tuple[Page, Sequence[Page]]:
     pages = (
         st.Page(files[address.SEARCH], title="Search", icon=":material/search:", help="Find an entity.", default=True),
         st.Page(files[address.EXPLORE], title="Explore", icon=":material/hub:", help="Walk along its relations."),
+        st.Page(files[address.ASK], title="Ask", icon=":material/forum:", help="Ask a question; evidence comes first."),
         st.Page(files[address.DATA], title="Data", icon=":material/database:", help="What is loaded; load more."),
     )
     return st.navigation(pages, position="hidden"), pages

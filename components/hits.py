@@ -18,7 +18,29 @@ _NEAREST = 5
 _MORE = 10  # hits with each "more"
 _SHORTEST = 3  # letters of a beginning that is still worth trying
 _TOKEN = re.compile(r"\w+")
-_FILTER, _MORE_LABELS = "search-labels", "search-more-labels"
+_FILTER, _MORE_LABELS, _RESULTS = "search-labels", "search-more-labels", "search-results"
+
+
+# --- what is found: entities or passages ------------------------------------------------------------------------------
+
+
+def draw_choice(view: SearchView) -> None:
+    """Whether entities are looked for, or passages."""
+    address.hold(_RESULTS, view.results)
+    st.segmented_control(
+        "Find",
+        [address.ENTITIES, address.PASSAGES],
+        key=_RESULTS,
+        required=True,
+        format_func=str.capitalize,
+        label_visibility="collapsed",
+        on_change=_chosen,
+    )
+
+
+def _chosen() -> None:
+    address.go_search(replace(address.search(), results=st.session_state[_RESULTS], hit=None))
+    st.rerun()
 
 
 # --- labels ----------------------------------------------------------------------------------------------------------
@@ -38,28 +60,27 @@ def draw_facets(facets: Sequence[Facet], view: SearchView) -> None:
             return label
         return f"{markup.plain(label, 40)} {wording.number(facet.count)}{'' if facet.exact else '+'}"
 
-    with st.container(horizontal=True, gap="small", key="facets", vertical_alignment="center"):
-        address.hold(_FILTER, list(view.labels))
-        st.pills(
-            "Kinds",
-            shown,
-            selection_mode="multi",
-            key=_FILTER,
-            format_func=lambda label: markup.label(caption(label), 60),
-            label_visibility="collapsed",
-            on_change=_filtered,
-        )
-        if rest:
-            with st.popover(wording.count(len(rest), "more kind"), type="tertiary", key="facets-more"):
-                st.selectbox(
-                    "Kind",
-                    rest,
-                    index=None,
-                    format_func=caption,
-                    key=_MORE_LABELS,
-                    placeholder="Choose one",
-                    on_change=_filtered,
-                )
+    address.hold(_FILTER, list(view.labels))
+    st.pills(
+        "Kinds",
+        shown,
+        selection_mode="multi",
+        key=_FILTER,
+        format_func=lambda label: markup.label(caption(label), 60),
+        label_visibility="collapsed",
+        on_change=_filtered,
+    )
+    if rest:
+        with st.popover(wording.count(len(rest), "more kind"), type="tertiary", key="facets-more"):
+            st.selectbox(
+                "Kind",
+                rest,
+                index=None,
+                format_func=caption,
+                key=_MORE_LABELS,
+                placeholder="Choose one",
+                on_change=_filtered,
+            )
 
 
 def _filtered() -> None:
@@ -81,7 +102,7 @@ def draw(result: EntityResult, view: SearchView, looks: Sequence[str]) -> None:
         with st.container(key=f"hit-{hit.id}", border=True, gap=None):
             st.html(markup.join((_head(hit, asked, looks), _body(hit))))
             name = markup.label(hit.name, 80)
-            st.button(f"Evidence for {name}", key=f"pick-{hit.id}", on_click=_pick, args=(hit.id,))
+            st.button(f"Evidence for {name}", key=f"pick-{hit.id}", on_click=pick, args=(hit.id,))
             if hit.status is Status.SUPPORTED:
                 st.page_link(
                     address.FILES[address.EXPLORE],
@@ -89,20 +110,24 @@ def draw(result: EntityResult, view: SearchView, looks: Sequence[str]) -> None:
                     icon=":material/hub:",
                     query_params=address.explore_params(ExploreView(hit.id, scope=view.scope)),
                 )
-    if len(result.hits) == view.limit < MAX_LIMIT:
+    draw_more(len(result.hits), view)
+
+
+def draw_more(count: int, view: SearchView) -> None:
+    """A button for more hits where there may be some."""
+    if count == view.limit < MAX_LIMIT:
         text = f"{_MORE} more"
         st.button(text, key="more-hits", icon=":material/expand_more:", type="tertiary", on_click=_more)
 
 
-def selected(result: EntityResult, view: SearchView) -> EntityHit | None:
-    """The hit whose evidence is shown: the one that was picked, else the first."""
-    picked = next((hit for hit in result.hits if hit.id == view.hit), None)
-    return picked or (result.hits[0] if result.hits else None)
+def selected(result: EntityResult, view: SearchView) -> EntityHit:
+    """Of the hits, of which there is one at least, the one that was picked, else the first."""
+    return next((hit for hit in result.hits if hit.id == view.hit), result.hits[0])
 
 
-def mark_selected(hit: EntityHit) -> None:
+def mark_selected(hit_id: str) -> None:
     """Frames the selected hit; drawn with its evidence, so that a click need not send the hits again."""
-    st.html(f"<style>.st-key-hit-{hit.id} {{ border-color: var(--at-accent); background: var(--at-chosen); }}</style>")
+    st.html(f"<style>.st-key-hit-{hit_id} {{ border-color: var(--at-accent); background: var(--at-chosen); }}</style>")
 
 
 def _head(hit: EntityHit, asked: Sequence[Word], looks: Sequence[str]) -> markup.Html:
@@ -146,7 +171,7 @@ def name_spans(name: str, asked: Sequence[Word]) -> list[Span]:
     return spans
 
 
-def _pick(hit_id: str) -> None:
+def pick(hit_id: str) -> None:
     """A callback: only the evidence is drawn anew."""
     address.go_search(replace(address.search(), hit=hit_id))
     frame.redraw("evidence")
@@ -163,18 +188,23 @@ def _more() -> None:
 
 def draw_remarks(result: EntityResult) -> None:
     """What cut the search, and that no name matches where only meaning found something."""
-    st.html(markup.tag("p", f"{wording.count(len(result.hits), 'hit')} shown", css="at-spoken", role="status"))
+    say_count(len(result.hits))
     named = any("lexical" in hit.channels for hit in result.hits)
     if result.hits and result.query.mode is Mode.HYBRID and not named:
-        _say("No name matches. These are nearest in meaning.")
+        say("No name matches. These are nearest in meaning.")
     for cut in result.cuts:
         if cut.bound == "candidate":
             kinds = ", ".join(markup.plain(label, 40) for label in cut.labels[:5])
             more = f" and {len(cut.labels) - 5} more" if len(cut.labels) > 5 else ""
             first = wording.number(cut.value)
-            _say(f"Cut by the candidate bound: only the first {first} names of {kinds}{more} were compared.")
+            say(f"Cut by the candidate bound: only the first {first} names of {kinds}{more} were compared.")
         else:
-            _say(f"Cut by the semantic bound: only the {wording.number(cut.value)} nearest in meaning were read.")
+            say(f"Cut by the semantic bound: only the {wording.number(cut.value)} nearest in meaning were read.")
+
+
+def say_count(count: int) -> None:
+    """Tells those who cannot see it that the list has changed."""
+    st.html(markup.tag("p", f"{wording.count(count, 'hit')} shown", css="at-spoken", role="status"))
 
 
 def draw_nothing(query: EntityQuery, *, meaning: bool, for_now: bool = False) -> None:
@@ -191,7 +221,7 @@ def draw_nothing(query: EntityQuery, *, meaning: bool, for_now: bool = False) ->
         if query.labels:
             st.button("All kinds", key="nothing-kinds", icon=":material/filter_alt_off:", on_click=_all_kinds)
         if query.scope != EVERYTHING:
-            st.button("Everything in scope", key="nothing-scope", icon=":material/public:", on_click=_everything)
+            st.button("Everything in scope", key="nothing-scope", icon=":material/public:", on_click=everything)
     near = nearest(query, meaning=meaning)
     if near:
         st.html(markup.tag("p", "Nearest names", css="at-heading"))
@@ -231,10 +261,12 @@ def _all_kinds() -> None:
     frame.redraw("hits", "evidence")
 
 
-def _everything() -> None:
+def everything() -> None:
+    """A callback: the same search with everything in scope."""
     address.set_scope(EVERYTHING)
     st.rerun()
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """A quiet remark."""
     st.html(markup.tag("p", text, css="at-quiet"))

@@ -89,9 +89,26 @@ def marked(text: str, spans: Iterable[Span]) -> Html:
     return join((*parts, text[done:]))
 
 
-def passage_text(text: str, spans: Iterable[Span]) -> Html:
-    """A passage as it is read: whole, its lines kept, mentions marked."""
-    return tag("p", tag("bdi", marked(text, spans)), css="at-text")
+def passage_text(text: str, spans: Sequence[Span], sentences: Iterable[Span] = ()) -> Html:
+    """A passage as it is read: whole, its lines kept, mentions marked, these sentences of it underlined."""
+    parts: list[Html] = []
+    done = 0
+    for start, end in _merged(sentences, len(text)):
+        parts += (_piece(text, done, start, spans), tag("span", _piece(text, start, end, spans), css="at-sentence"))
+        done = end
+    body = join((*parts, _piece(text, done, len(text), spans)))
+    return tag("p", tag("bdi", body), css="at-text")
+
+
+def citation(number: int, title: str) -> Html:
+    """The number of evidence, which leads to its `anchor` on the same page."""
+    told = html.escape(plain(title))
+    return Html(f'<a class="at-cite" href="#evidence-{number}" title="{told}">{number}</a>')
+
+
+def anchor(number: int) -> Html:
+    """Where a `citation` leads."""
+    return Html(f'<span id="evidence-{number}" class="at-anchor" tabindex="-1"></span>')
 
 
 def excerpt(text: str, spans: Sequence[Span]) -> Html:
@@ -125,6 +142,10 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numbers_from: 
         for row in rows
     ]
     return tag("div", tag("table", tag("thead", head), tag("tbody", *body), css="at-table"), css="at-table-frame")
+
+
+def _piece(text: str, start: int, end: int, spans: Iterable[Span]) -> Html:
+    return marked(text[start:end], [(first - start, last - start) for first, last in spans])
 
 
 def _excerpt_start(text: str, spans: Sequence[Span]) -> int:

@@ -8,36 +8,49 @@ from dataclasses import replace
 import streamlit as st
 
 from backend.models import Document, DocumentView, Passage, Scope
+from backend.questions import EvidenceItem
 from components import cached, errors, markup, scope_picker, wording
 
 _READ = "read-passage"  # place and id of the passage whose document is opened
 _OPEN = "open-passages"  # ids of the passages whose surroundings are shown
 
 
-def draw(found: Sequence[Passage], *, place: str, scope: Scope) -> None:
-    """Draws the passages, numbered from 1; `place` tells the same passage in two lists apart."""
-    for number, passage in enumerate(found, 1):
+def draw(found: Sequence[Passage], *, place: str, scope: Scope, first: int = 1) -> None:
+    """Draws the passages, numbered from `first`; `place` tells the same passage in two lists apart."""
+    for number, passage in enumerate(found, first):
         with st.container(key=f"passage-{place}-{passage.id}", gap="xxsmall"):
-            _draw_one(number, passage, place, scope)
+            text = markup.passage_text(passage.text, passage.mentions)
+            _draw_one(source_line(number, passage), text, passage, place, scope)
 
 
-def _draw_one(number: int, passage: Passage, place: str, scope: Scope) -> None:
+def draw_evidence(found: Sequence[EvidenceItem], scope: Scope) -> None:
+    """Draws numbered evidence: what supports an answer is underlined, and a citation leads here."""
+    for item in found:
+        passage = item.passage
+        with st.container(key=f"passage-evidence-{passage.id}", gap="xxsmall"):
+            text = markup.passage_text(passage.text, passage.mentions, item.sentences)
+            why = markup.tag("div", markup.join((markup.tag("bdi", way) for way in item.why), " · "), css="at-why")
+            head = markup.join((markup.anchor(item.n), source_line(item.n, passage), why))
+            _draw_one(head, text, passage, "evidence", scope)
+
+
+def _draw_one(head: markup.Html, text: markup.Html, passage: Passage, place: str, scope: Scope) -> None:
     opened = passage.id in _opened()
     around = _neighbours(passage, scope) if opened else (None, None)
     st.html(
         markup.join(
             (
-                source_line(number, passage),
+                head,
                 _neighbour(around[0]),
-                markup.passage_text(passage.text, passage.mentions),
+                text,
                 _neighbour(around[1]),
             )
         )
     )
     with st.container(horizontal=True, gap="small", key=f"context-{place}-{passage.id}"):
-        text, icon = ("Close", ":material/unfold_less:") if opened else ("In context", ":material/unfold_more:")
+        action, icon = ("Close", ":material/unfold_less:") if opened else ("In context", ":material/unfold_more:")
         key = f"{place}-{passage.id}"
-        st.button(text, key=f"open-{key}", icon=icon, type="tertiary", on_click=_toggle, args=(passage.id,))
+        st.button(action, key=f"open-{key}", icon=icon, type="tertiary", on_click=_toggle, args=(passage.id,))
         if opened:
             icon = ":material/description:"
             st.button("Whole document", key=f"whole-{key}", icon=icon, type="tertiary", on_click=_read, args=(key,))

@@ -1,6 +1,8 @@
-"""The Search page before anything is asked: guided starts where the demo graph is loaded."""
+"""Pages before anything is asked: guided starts and questions where the demo graph is loaded."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -18,34 +20,50 @@ STARTS = (
     ("Orrin Vantage", "Named only by an article that was corrected. Look again as of 2022-09-30."),
     ("Marsa al-Sinjab", "Did MV Halcyon sail there? A letter in Arabic, the auditors and a notebook differ."),
 )
+QUESTIONS = (
+    ("Did MV Halcyon sail to Marsa al-Sinjab?", "The port's agent, the auditors and a notebook do not agree."),
+    (
+        "Who chartered MV Halcyon, and at what rate?",
+        "Ask again with the collection Filings alone: the contract itself.",
+    ),
+    ("Who received the transfers of Calder Quay Holdings?", "Where the hire went. Ask again as of 2022-09-30."),
+    ("When did Lanthorn divide itself in two?", "A newspaper and a court filing."),
+)
 
 
 def draw() -> None:
+    """The Search page before anything is asked."""
+    welcome = "Find an entity, walk along its relations, and read the passages that state them."
+    if _draw_welcome("What do the documents state?", welcome):
+        _draw_cards("Places to start", STARTS, "Search for", hits.ask)
+
+
+def draw_questions(ask: Callable[[str], None]) -> None:
+    """The Ask page before anything is asked."""
+    welcome = "The passages that tell about your question come first, numbered; the answer cites them."
+    if _draw_welcome("What do you want to know?", welcome):
+        _draw_cards("Questions to start with", QUESTIONS, "Ask", ask)
+
+
+def _draw_welcome(title: str, welcome: str) -> bool:
+    """What there is to ask, or the way to load something; whether it is the demo graph."""
     report = cached.status()
     if not report.datasets:
         st.html(markup.tag("p", "Nothing is loaded yet.", css="at-nothing"))
         st.page_link(address.FILES[address.DATA], label="Load a graph", icon=":material/database:")
-        return
+        return False
     entities = sum(dataset.entities for dataset in report.datasets)
     passages = sum(dataset.passages for dataset in report.datasets)
-    welcome = "Find an entity, walk along its relations, and read the passages that state them."
     loaded = f"{wording.count(entities, 'entity')} from {wording.count(passages, 'passage')}."
-    st.html(
-        markup.join(
-            (
-                markup.tag("h1", "What do the documents state?", css="at-welcome"),
-                markup.tag("p", f"{welcome} {loaded}", css="at-quiet"),
-            )
-        )
-    )
-    if any(dataset.name == DEMO for dataset in report.datasets):
-        _draw_starts()
+    heading = markup.tag("h1", title, css="at-welcome")
+    st.html(markup.join((heading, markup.tag("p", f"{welcome} {loaded}", css="at-quiet"))))
+    return any(dataset.name == DEMO for dataset in report.datasets)
 
 
-def _draw_starts() -> None:
-    st.html(markup.tag("h2", "Places to start", css="at-heading"))
-    for number, (text, what) in enumerate(STARTS):
+def _draw_cards(heading: str, cards: Sequence[tuple[str, str]], action: str, on_click: Callable[[str], None]) -> None:
+    st.html(markup.tag("h2", heading, css="at-heading"))
+    for number, (text, what) in enumerate(cards):
         with st.container(key=f"hit-start-{number}", border=True, gap=None):
             title = markup.tag("div", markup.tag("b", text), css="at-start")
             st.html(markup.join((title, markup.tag("p", what, css="at-quiet"))))
-            st.button(f"Search for {text}", key=f"pick-start-{number}", on_click=hits.ask, args=(text,))
+            st.button(f"{action} {text}", key=f"pick-start-{number}", on_click=on_click, args=(text,))

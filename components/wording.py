@@ -6,10 +6,23 @@ import json
 from collections.abc import Iterable
 from datetime import date, datetime
 
-from backend.models import Condition, Counts, EdgeKind, EntityHit, JobState, Json, Mode, Passage, Status
+from backend.models import (
+    Condition,
+    Counts,
+    Cut,
+    EdgeKind,
+    EntityHit,
+    JobState,
+    Json,
+    Mode,
+    Passage,
+    PassageHit,
+    Status,
+)
 
 STATED, UNSTATED = "stated", "no passage states it"
 MODES = {Mode.HYBRID: "Both", Mode.LEXICAL: "Names", Mode.SEMANTIC: "Meaning"}
+PASSAGE_MODES = {**MODES, Mode.LEXICAL: "Words"}
 OPERATORS = {
     "=": "is",
     "!=": "is not",
@@ -120,11 +133,41 @@ def _matched(hit: EntityHit) -> str:
     return f"{exact}name" if hit.matched.kind == "name" else f"{exact}alias “{hit.matched.text}”"
 
 
-def no_meaning(*, coming: bool) -> str:
-    """Why only names are searched: the encoder still loads, or could not be loaded."""
+def why_passage(hit: PassageHit) -> str:
+    """Why a passage was found: by how many of the words, how near in meaning, and its rank in each."""
+    reasons = []
+    lexical, semantic = hit.channels.get("lexical"), hit.channels.get("semantic")
+    if lexical is not None:
+        reasons.append(f"{'all' if lexical.score >= 1 else 'some'} of the words, {ordinal(lexical.rank)}")
+    if semantic is not None:
+        reasons.append(f"meaning {semantic.score:.2f}, {ordinal(semantic.rank)}")
+    return " · ".join(reasons)
+
+
+def strategy(name: str) -> str:
+    """The name of a strategy for finding evidence, as it is chosen: "Guided walk"."""
+    return name.replace("-", " ").capitalize()
+
+
+def passage_cut(cut: Cut) -> str:
+    """What a bound kept from being compared where passages were looked for."""
+    value = number(cut.value)
+    if cut.bound == "candidate":
+        return f"Cut by the candidate bound: only the first {value} passages with the words were compared."
+    return f"Cut by the semantic bound: only the {value} nearest in meaning were read."
+
+
+def cut(found: Cut) -> str:
+    """What a bound of any kind left out, as far as that is known."""
+    missing = f"{number(found.missing)} left out" if found.missing is not None else "more is stored"
+    return f"Cut by the {found.bound} bound of {number(found.value)}: {missing}."
+
+
+def no_meaning(what: str, *, coming: bool) -> str:
+    """Why only `what` is searched: the encoder still loads, or could not be loaded."""
     if coming:
-        return "Meaning is still loading: for now names and aliases are searched."
-    return "Meaning cannot be searched, only names and aliases: the encoder did not load. The server's log says why."
+        return f"Meaning is still loading: for now {what} are searched."
+    return f"Meaning cannot be searched, only {what}: the encoder did not load. The server's log says why."
 
 
 def unsupported(status: Status) -> str:

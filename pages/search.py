@@ -1,4 +1,4 @@
-"""Search: find an entity by name, alias or meaning; its evidence stands beside the hits."""
+"""Search: find an entity by name, alias or meaning, or a passage; what is selected stands beside the hits."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -6,13 +6,15 @@ from dataclasses import replace
 import streamlit as st
 
 from backend.errors import AttestError, IndexNotReady, StoreUnreachable
-from backend.models import EntityResult, Mode
-from components import address, cached, errors, evidence, frame, hits, markup, starts, wording
+from backend.models import EntityResult, Mode, PassageResult
+from components import address, cached, errors, evidence, frame, hits, markup, passage_hits, starts, wording
 from components.address import SearchView
 
 frame.through_app()
 
 MODE = "search-mode"
+# What is searched, beside meaning.
+WORDS = {address.ENTITIES: "names and aliases", address.PASSAGES: "words"}
 
 
 def asked() -> tuple[SearchView, bool]:
@@ -21,15 +23,19 @@ def asked() -> tuple[SearchView, bool]:
     return (view if ready else replace(view, mode=Mode.LEXICAL)), ready
 
 
-def found(view: SearchView) -> tuple[SearchView, EntityResult, AttestError | None]:
+def find(view: SearchView) -> EntityResult | PassageResult:
+    return cached.passages(view.passage_query) if view.results == address.PASSAGES else cached.search(view.query)
+
+
+def found(view: SearchView) -> tuple[SearchView, EntityResult | PassageResult, AttestError | None]:
     """What is found, with the view that found it: that of names alone where meaning cannot be asked, and why."""
     try:
-        return view, cached.search(view.query), None
+        return view, find(view), None
     except (IndexNotReady, StoreUnreachable) as error:
         if view.mode is not Mode.HYBRID:
             raise
         names = replace(view, mode=Mode.LEXICAL)
-        return names, cached.search(names.query), error
+        return names, find(names), error
 
 
 def typed() -> None:
@@ -49,14 +55,22 @@ def draw_hits() -> None:
         starts.draw()
         return
     view, result, missing = found(view)
-    everything = cached.search(replace(view.query, labels=())) if view.labels else result
-    hits.draw_facets(everything.facets, view)
+    with st.container(horizontal=True, gap="small", key="facets", vertical_alignment="center"):
+        hits.draw_choice(view)
+        if isinstance(result, EntityResult):
+            everything = cached.search(replace(view.query, labels=())) if view.labels else result
+            hits.draw_facets(everything.facets, view)
     with st.container(key="hits", gap="small"):
         if missing:
-            errors.draw(missing, "Only names and aliases are searched")
+            errors.draw(missing, f"Only {WORDS[view.results]} are searched")
         coming = not ready and address.search().mode is not Mode.LEXICAL and cached.encoder_coming()
         if not ready and address.search().mode is not Mode.LEXICAL:
-            st.html(markup.tag("p", wording.no_meaning(coming=coming), css="at-quiet"))
+            hits.say(wording.no_meaning(WORDS[view.results], coming=coming))
+        if isinstance(result, PassageResult):
+            if not result.hits:
+                passage_hits.draw_nothing(view.passage_query)
+            passage_hits.draw(result, view)
+            return
         if not result.hits:
             hits.draw_nothing(view.query, meaning=ready and not missing, for_now=coming)
         hits.draw_remarks(result)
@@ -67,14 +81,19 @@ def draw_hits() -> None:
 @errors.shown()
 def draw_evidence() -> None:
     view, _ = asked()
-    hit = None
+    result = None
     with suppress(AttestError):  # beside it stands why nothing can be searched
-        hit = hits.selected(found(view)[1], view) if view.text.strip() else None
-    if hit is None:
+        result = found(view)[1] if view.text.strip() else None
+    if result is None or not result.hits:
         st.html(markup.tag("p", "The passages that mention what you find are shown here.", css="at-quiet"))
-        return
-    hits.mark_selected(hit)
-    evidence.draw_hit(hit, view.scope)
+    elif isinstance(result, PassageResult):
+        passage = passage_hits.selected(result, view)
+        hits.mark_selected(passage.passage.id)
+        passage_hits.draw_pane(passage, result, view.scope)
+    else:
+        hit = hits.selected(result, view)
+        hits.mark_selected(hit.id)
+        evidence.draw_hit(hit, view.scope)
 
 
 @st.fragment(run_every=1)
@@ -104,7 +123,7 @@ with left, st.container(key="search"):
             list(Mode),
             key=MODE,
             required=True,
-            format_func=wording.MODES.__getitem__,
+            format_func=(wording.PASSAGE_MODES if view.results == address.PASSAGES else wording.MODES).__getitem__,
             label_visibility="collapsed",
             on_change=chosen,
         )

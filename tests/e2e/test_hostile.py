@@ -14,6 +14,7 @@ from tests.bundles import Rows, write_bundle
 from tests.e2e.application import Server, attest, serve
 from tests.e2e.conftest import Enter, once
 from tests.e2e.visit import Visit
+from tests.servers.model import ModelServer, says
 
 pytestmark = pytest.mark.browser
 
@@ -72,7 +73,12 @@ def hostile(stores: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         bundle = write_bundle(tmp_path_factory.mktemp("bundle") / "hostile", **rows())
         attest(home, "load", str(bundle), "--dataset", DATASET)
 
-    with serve(once(stores / "hostile", load), tmp_path_factory.mktemp("hostile") / "log") as server:
+    home, log = once(stores / "hostile", load), tmp_path_factory.mktemp("hostile") / "log"
+    said = says(*(f"{name} [{n}]. " for n, name in enumerate(NAMES.values(), 1) if len(name) < 200))
+    with (
+        ModelServer(said) as model,
+        serve(home, log, ATTEST_LLM_URL=model.address, ATTEST_LLM_MODEL=NAMES["image"]) as server,
+    ):
         yield server
 
 
@@ -151,6 +157,27 @@ def test_search(visit: Visit) -> None:
     visit.page.get_by_role("toolbar", name="Kinds").get_by_role("button").first.click()
     expect(visit.page.locator(".at-hit")).to_have_count(1)
     only_text(visit)
+
+
+def test_passages_as_results(visit: Visit) -> None:
+    visit.open(q="quill", results="passages", mode="lexical")
+    expect(visit.page.locator(".at-hit")).to_have_count(10)
+    only_text(visit, *LITERAL, NAMES["script"], NAMES["image"], NAMES["link"], "[U+202E]gnp.exe")
+    visit.button(re.compile("^Read Quill")).nth(1).click()
+    expect(visit.page.locator(".st-key-mentioned a").first).to_be_visible()
+    only_text(visit, *LITERAL)
+
+
+def test_evidence_and_answer_of_a_model(visit: Visit) -> None:
+    visit.open("ask", question=f"Quill {NAMES['image']}")
+    visit.expect_words("written by a model")
+    expect(visit.pane.locator(".at-text").first).to_be_visible()
+    only_text(visit, NAMES["script"], NAMES["image"], ":red[x]", "$x$", "window.__pwned=3", "Not supported.")
+    visit.question_box.fill(NAMES["words"])
+    visit.press("Enter")
+    visit.expect_address(question=NAMES["words"])
+    visit.expect_words("written by a model", "Asked before")
+    only_text(visit, NAMES["image"], *LITERAL)
 
 
 @pytest.mark.parametrize("key", ["words", "image", "long"])

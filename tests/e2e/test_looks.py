@@ -45,10 +45,10 @@ PROBLEMS = """() => {
             if (clips && (box.right > frame.right + 2 || box.left < frame.left - 2)) problems.push(`cut off: ${text}`);
         }
         if (box.left < 0 || box.right > innerWidth + 1) problems.push(`beside the window: ${text}`);
-        const scrolled = one.closest('.st-key-pane-search, .st-key-pane-explore, .st-key-hits, .st-key-table');
+        const scrolled = one.closest('[class*="st-key-pane-"], .st-key-hits, .st-key-answer, .st-key-table');
         if (!scrolled && (box.top < 0 || box.bottom > innerHeight + 1)) problems.push(`below the window: ${text}`);
     }
-    for (const pane of document.querySelectorAll(".st-key-pane-search, .st-key-pane-explore")) {
+    for (const pane of document.querySelectorAll(".st-key-pane-search, .st-key-pane-explore, .st-key-pane-ask")) {
         if (pane.getBoundingClientRect().bottom > innerHeight) problems.push("the evidence pane ends below the window");
     }
     return [...new Set(problems)];
@@ -79,6 +79,16 @@ def test_everything_fits_and_nothing_is_cut_off(dressed: Visit, tmp_path: Path, 
     expect(dressed.page.locator(".at-hit")).to_have_count(10)
     expect(dressed.page.locator(".stApp")).to_have_css("background-color", BACKGROUNDS[theme])
     problems = look(dressed, tmp_path, "search")
+    dressed.open(q="Meridian", results="passages")
+    expect(dressed.page.locator(".at-hit")).to_have_count(10)
+    problems += look(dressed, tmp_path, "passages")
+    dressed.open("ask")
+    problems += look(dressed, tmp_path, "questions")
+    dressed.open("ask", question="Did MV Halcyon sail to Marsa al-Sinjab?")
+    dressed.expect_words("quotations")
+    dressed.page.get_by_text("How it was found").click()
+    dressed.settle()
+    problems += look(dressed, tmp_path, "ask")
     dressed.explore("meridian-freight", depth="2", edge=CHARTERS)
     expect(dressed.graph).to_have_css("background-color", BACKGROUNDS[theme])
     problems += look(dressed, tmp_path, "explore")
@@ -119,6 +129,9 @@ def test_narrow_window_puts_one_pane_below_the_other(visit: Visit, tmp_path: Pat
     visit.page.set_viewport_size({"width": 800, "height": 720})
     visit.open(q="Meridian Freight")
     problems = look(visit, tmp_path, "search")
+    visit.open("ask", question="Who chartered MV Halcyon?")
+    visit.expect_words("quotations")
+    problems += look(visit, tmp_path, "ask")
     visit.explore("meridian-freight", depth="2")
     problems += look(visit, tmp_path, "explore")
     visit.open("data")

@@ -139,6 +139,10 @@ class Visit:
     def search_box(self) -> Locator:
         return self.page.get_by_role("searchbox", name="Search for an entity")
 
+    @property
+    def question_box(self) -> Locator:
+        return self.page.get_by_role("searchbox", name="Ask a question")
+
     def hit(self, name: str) -> Locator:
         """The first hit with this name."""
         return self.page.locator('[class*="st-key-hit-"]', has=self.page.locator(".at-hit", has_text=name)).first
@@ -146,7 +150,7 @@ class Visit:
     @property
     def pane(self) -> Locator:
         """The evidence pane."""
-        return self.page.locator(".st-key-pane-explore, .st-key-pane-search")
+        return self.page.locator(".st-key-pane-explore, .st-key-pane-search, .st-key-pane-ask")
 
     @property
     def title(self) -> Locator:

@@ -21,7 +21,7 @@ from tests.bundles import write_bundle
 from tests.worlds import ExactIndex
 
 APP = Path(__file__).parents[2] / "app.py"
-PAGES = {"search": "pages/search.py", "explore": "pages/explore.py", "data": "pages/data.py"}
+PAGES = {page: f"pages/{page}.py" for page in ("search", "explore", "ask", "data")}
 HOSTILE = "<img src=x onerror=alert(1)> ![i](http://evil.test/a.png) :red[x] $x^2$ **b** \u202egnp.exe </style>"
 
 

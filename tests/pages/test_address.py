@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from backend.errors import Malformed
 from backend.models import Condition, Mode, Scope
+from backend.questions import STRATEGIES
 from backend.scope import OPERATORS
 from components import address
-from components.address import ExploreView, SearchView
+from components.address import AskView, ExploreView, SearchView
 
 texts = st.text(min_size=1, max_size=12)
 names = st.lists(texts, max_size=3).map(tuple)
@@ -22,7 +23,10 @@ numbers = st.integers(1, 50_000)
 selections = st.none() | texts
 
 
-@given(st.builds(SearchView, st.just("") | texts, names, st.sampled_from(Mode), numbers, selections, scopes))
+results = st.sampled_from(["entities", "passages"])
+
+
+@given(st.builds(SearchView, st.just("") | texts, results, names, st.sampled_from(Mode), numbers, selections, scopes))
 def test_search_is_read_back_as_it_was(view: SearchView) -> None:
     assert address.read_search(address.search_params(view)) == view
 
@@ -44,6 +48,11 @@ def test_search_is_read_back_as_it_was(view: SearchView) -> None:
 )
 def test_exploration_is_read_back_as_it_was(view: ExploreView) -> None:
     assert address.read_explore(address.explore_params(view)) == view
+
+
+@given(st.builds(AskView, st.just("") | texts, st.sampled_from(STRATEGIES), scopes))
+def test_question_is_read_back_as_it_was(view: AskView) -> None:
+    assert address.read_ask(address.ask_params(view)) == view
 
 
 def test_address_says_only_what_differs_from_the_ordinary() -> None:

@@ -120,6 +120,7 @@ def test_link_reopens_the_search(world: Explorer, visitor: Visitor) -> None:
 @pytest.mark.parametrize(
     ("params", "sentence"),
     [
+        ({"results": "magic"}, "results=magic in the address is not known"),
         ({"mode": "magic"}, "mode=magic in the address is not known"),
         ({"limit": "many"}, "limit=many in the address is not a number"),
         ({"label": "Spaceship"}, "There is no label 'Spaceship'"),
@@ -179,6 +180,57 @@ def test_nothing_is_not_the_last_word_while_the_encoder_loads(
     assert "No name matches “who keeps it”." in visitor.words
     assert "Nothing found" not in visitor.words
     encoder.loaded.set()
+
+
+def test_passages_are_results_that_explain_themselves(world: Explorer, visitor: Visitor) -> None:
+    visitor.open("search", q="petrel").choose("search-results", "passages")
+    assert visitor.address["results"] == "passages"
+    assert "<mark>Skerry Line</mark> owns the <mark>Petrel</mark>" in visitor.markup
+    assert "records · passage 1" in visitor.words
+    assert "all of the words, 1st · meaning" in visitor.words
+    assert "Petrel" in [link.value for link in visitor.app.page_link if link.proto.query_string]
+    assert visitor.app.get_by_key("search-mode").options == ["Both", "Words", "Meaning"]
+    assert "Evidence for Petrel" in visitor.choose("search-results", "entities").buttons
+
+
+def test_another_passage_is_one_click_away_and_its_link_reopens_it(world: Explorer, visitor: Visitor) -> None:
+    visitor.open("search", q="light", results="passages", collection="press")
+    label = next(label for label in visitor.buttons if label.startswith("Read "))
+    visitor.click(label)
+    hit = visitor.address["hit"]
+    assert isinstance(hit, str)
+    visitor.open("search", q="light", results="passages", collection="press", hit=hit)
+    assert "1 of 3 documents in scope" in visitor.words
+    link = next(link for link in visitor.app.page_link if link.proto.query_string)
+    assert link.proto.query_string.startswith("entity=")
+    assert link.proto.query_string.endswith("&collection=press")
+
+
+def test_no_passage_found_says_what_was_tried(world: Explorer, visitor: Visitor) -> None:
+    words = visitor.open("search", q="xyzzy", results="passages", mode="lexical", collection="press").words
+    assert "No passage found for “xyzzy”." in words
+    assert "Tried words, in 1 of 3 documents." in words
+    assert "1 of 3" not in visitor.click("Everything in scope").words
+
+
+def test_words_of_passages_are_searched_while_the_encoder_loads(
+    world: Explorer, visitor: Visitor, index: ExactIndex
+) -> None:
+    encoder = SlowEncoder()
+    still_loading = Explorer(world.store, index=lambda: index, encoder=lambda: encoder, settings=world.settings)
+    cached.open_with(lambda settings: still_loading)
+    visitor.open("search", q="petrel", results="passages")
+    assert "Meaning is still loading: for now words are searched." in visitor.words
+    assert "all of the words, 1st" in visitor.words
+    encoder.loaded.set()
+
+
+def test_hostile_passages_are_shown_as_text(hostile: Explorer, visitor: Visitor) -> None:
+    visitor.open("search", q="img src", results="passages")
+    assert "<img" not in visitor.markup
+    assert "[U+202E]gnp.exe" in visitor.words
+    assert not [label for label in visitor.buttons if ":red[" in label or "![" in label]
+    assert not [link.value for link in visitor.app.page_link if ":red[" in link.value]
 
 
 def test_hostile_texts_are_shown_as_text(hostile: Explorer, visitor: Visitor) -> None:
