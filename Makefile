@@ -2,7 +2,7 @@
 # both can be run again. Wanted beforehand: Python 3.11 or newer, git, make.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-neo4j check setup browser java neo4j demo bench constraints clean
+.PHONY: help run test test-neo4j check setup browser java neo4j demo bench eval constraints clean
 
 BIN := .venv/bin
 STAMP := .venv/.set-up
@@ -18,6 +18,7 @@ help:
 	@echo 'make neo4j        start that server for development, until Ctrl-C (PORT=..., LINE=2026 for a newer one)'
 	@echo 'make check        only format, lint and types'
 	@echo 'make bench        measure, and print the tables (ARGS are passed on)'
+	@echo 'make eval        how well each strategy finds what answers the questions of public sets'
 	@echo 'make demo         make the demo graph again from its script'
 	@echo 'make setup        only the environment, in .venv; PYTHON=... to choose the interpreter'
 	@echo 'make constraints  resolve the pinned versions again (needs a network)'
@@ -49,6 +50,9 @@ check: $(STAMP)
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+
+eval: $(STAMP)
+	$(BIN)/python -m benchmarks.evaluation
 
 demo: $(STAMP)
 	$(BIN)/python demo/build.py

@@ -28,6 +28,7 @@ _STRATEGIES: dict[str, Strategy] = {
     "guided-walk": guided_walk,
 }
 _AUTOMATIC = "guided-walk"
+IMPLEMENTED = (*_STRATEGIES, "automatic")
 
 
 def retrieve(

@@ -97,7 +97,10 @@ class NearEdge(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """The edges that the scope keeps among an entity's first ones in stored order; `more` where it has further ones."""
+    """The edges that the scope keeps among an entity's first ones in stored order; `more` where it has further ones.
+
+    They come in order of id.
+    """
 
     edges: tuple[NearEdge, ...]
     more: bool

@@ -18,6 +18,8 @@ import pytest
 
 from backend.explorer import Explorer
 from backend.models import EntityQuery, Mode, Scope, WalkQuery
+from backend.questions import Question, Retrieval
+from backend.retrieval.retrieve import IMPLEMENTED
 from tests.lexical import Asked, lexical_differences, stored_ids
 from tests.servers.neo4j import Neo4j
 from tests.worlds import new_explorer, outcome
@@ -25,6 +27,7 @@ from tests.worlds import new_explorer, outcome
 DEMO = Path(__file__).parents[2] / "demo"
 _QUERIES, _WALKS = 100, 40
 _READ, _BEGUN, _HUBS = 50, 15, 5
+_ASKED = 24
 
 pytestmark = pytest.mark.neo4j
 
@@ -100,6 +103,22 @@ def test_the_lexical_graph_reads_the_same(pair: tuple[Explorer, Explorer]) -> No
     )
     for scope in (Scope(), Scope(as_of="2019-06-30"), Scope(collections=embedded.catalog().collections[:1])):
         assert [*lexical_differences(embedded, server, asked, scope)] == []
+
+
+def test_evidence_is_the_same(pair: tuple[Explorer, Explorer]) -> None:
+    embedded, server = pair
+    rng = random.Random(13)
+    names = _names(embedded)
+    scopes = [Scope(), Scope(collections=embedded.catalog().collections[:1])]
+    for number in range(_ASKED):
+        text_of = f"Where did {rng.choice(names)} meet {rng.choice(names)}?"
+        question = Question(text_of, strategy=IMPLEMENTED[number % len(IMPLEMENTED)], scope=rng.choice(scopes))
+        here, there = outcome(embedded.retrieve, question), outcome(server.retrieve, question)
+        assert text(_timeless(here)) == text(_timeless(there)), question
+
+
+def _timeless(found: Any) -> Any:
+    return replace(found, steps=()) if isinstance(found, Retrieval) else found
 
 
 def _hubs(explorer: Explorer) -> list[str]:

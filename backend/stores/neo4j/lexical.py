@@ -143,7 +143,7 @@ class LexicalReads(Reads):
                 RETURN id, edges, size(first) > $limit AS more""",
             {**_asked(visible, entity_ids), "limit": limit},
         )
-        return {row["id"]: Neighbourhood(tuple(map(_near, row["edges"])), row["more"]) for row in rows}
+        return {row["id"]: Neighbourhood(tuple(sorted(map(_near, row["edges"]))), row["more"]) for row in rows}
 
     def degrees(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, int]:
         visible = self.visibility(scope)

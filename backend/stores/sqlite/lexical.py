@@ -252,7 +252,8 @@ def _topic(row: Sequence[Any]) -> Topic:
 
 
 def _near(rows: Iterable[Sequence[Any]]) -> tuple[NearEdge, ...]:
-    return tuple(
+    edges = (
         NearEdge(edge, name, bool(outgoing), Named(other, other_name, label), tuple(passages))
         for edge, name, outgoing, other, other_name, label, passages in rows
     )
+    return tuple(sorted(edges))
