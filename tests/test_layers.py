@@ -20,6 +20,7 @@ LAYERS = (
     {"components"},
     {"backend.cli"},
     {"backend.report"},
+    {"backend.engine"},
     {"backend.explorer"},
     {"backend.evaluation"},
     {"backend.loading", "backend.status"},

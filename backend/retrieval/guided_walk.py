@@ -50,7 +50,7 @@ _NO_VISITS = 1e-9
 
 
 class Came(NamedTuple):
-    """Where the largest part of what arrived somewhere came from: the kind of node and its id, and by which way."""
+    """Where the largest part of what arrived somewhere came from: kind and id of the node, and the step in words."""
 
     kind: str
     id: str
@@ -127,7 +127,7 @@ class _Walk:
         total = sum(seeds.values())
         share = NEAREST_SHARE if total else 1.0
         for entity, weight in sorted(seeds.items()):
-            came = Came("question", "", f"named {self._names[entity]!r}")
+            came = Came("question", "", f"the question names {self._names[entity]}")
             self._entities.arrive(entity, (1 - share) * weight / total, came)
         similar = {passage_id: max(self._similar[passage_id], 0.0) for passage_id in nearest}
         whole = sum(similar.values()) or 1.0
@@ -174,16 +174,18 @@ class _Walk:
             titled = [(one, self._title_weight(entity, one)) for one in self._occurrences[entity].passages]
             total = sum(weight for _, weight in titled)
             for one, weight in titled:
-                came = Came("entity", entity, "mentioned in")
+                came = Came("entity", entity, f"{self._names[entity]} is mentioned here")
                 self._passages.arrive(one.passage_id, amount * (1 - share) * weight / total, came)
 
     def _push_fact(self, entity: str, edge: NearEdge, amount: float) -> None:
         self._names.setdefault(edge.other.id, edge.other.name)
+        ends = (self._names[entity], edge.other.name)
+        fact = f" {edge.type} ".join(ends if edge.is_outgoing else reversed(ends))
         stated = SUPPORT_SHARE if edge.passage_ids else 0.0
         for passage_id in edge.passage_ids:
-            came = Came("entity", entity, f"stated there: {edge.type}")
+            came = Came("entity", entity, f"{fact}, stated here")
             self._passages.arrive(passage_id, amount * stated / len(edge.passage_ids), came)
-        self._entities.arrive(edge.other.id, amount * (1 - stated), Came("entity", entity, edge.type))
+        self._entities.arrive(edge.other.id, amount * (1 - stated), Came("entity", entity, fact))
 
     def _facts(self, entity: str) -> tuple[list[tuple[NearEdge, float]], float]:
         """The facts of an entity with the part that each gets, and the share of what leaves over facts.
@@ -214,7 +216,8 @@ class _Walk:
             total = sum(weight for _, weight in weighed)
             for entity, weight in weighed:
                 self._names.setdefault(entity.id, entity.name)
-                self._entities.arrive(entity.id, DAMPING * residue * weight / total, Came("passage", passage_id, ""))
+                came = Came("passage", passage_id, f"{content.passage.document.title!r} mentions {entity.name}")
+                self._entities.arrive(entity.id, DAMPING * residue * weight / total, came)
 
     # --- the order ---------------------------------------------------------------------------------------------------
 
@@ -249,21 +252,10 @@ class _Walk:
         steps: list[str] = []
         kind, node = "passage", passage_id
         while kind != "question" and len(steps) < 2 * ROUNDS:
-            mass = self._passages if kind == "passage" else self._entities
-            _, came = mass.came[node]
-            name = self._names.get(came.id, "")
-            if came.kind == "passage":
-                title = self._reader.contents([came.id])[came.id].passage.document.title
-                steps.append(f"{self._names[node]} is mentioned in {title!r}")
-            else:
-                steps.append(f"{name} {came.way}".strip() if kind == "passage" else self._entity_step(node, name, came))
+            _, came = (self._passages if kind == "passage" else self._entities).came[node]
+            steps.append(came.way)
             kind, node = came.kind, came.id
         return tuple(reversed(steps))
-
-    def _entity_step(self, entity: str, source: str, came: Came) -> str:
-        if came.kind == "question":
-            return f"the question names {self._names[entity]}"
-        return f"{source} {came.way} {self._names[entity]}"
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
