@@ -10,7 +10,7 @@ from backend.explorer import Explorer
 from backend.models import Scope
 from backend.scope import resolve
 from backend.stores.base import GraphView
-from backend.stores.lexical import Content, Occurrences
+from backend.stores.lexical import Content
 from backend.words import fold, words
 from tests.worlds import differences
 
@@ -56,7 +56,7 @@ def lexical_differences(one: Explorer, other: Explorer, asked: Asked, scope: Sco
     }
     for limit in asked.limits:
         reads |= {
-            f"occurrences {limit}": lambda view, limit=limit: _whole(view.occurrences(asked.entities, limit, resolved)),
+            f"occurrences {limit}": lambda view, limit=limit: view.occurrences(asked.entities, limit, resolved),
             f"neighbourhoods {limit}": lambda view, limit=limit: view.neighbourhoods(asked.entities, limit, resolved),
         }
         for text in asked.begun:
@@ -77,11 +77,6 @@ def _nameless(contents: Mapping[str, Content]) -> dict[str, Content]:
         )
         for key, content in contents.items()
     }
-
-
-def _whole(found: Mapping[str, Occurrences]) -> dict[str, Any]:
-    """Of an entity with more passages than were asked for each store has those that it stored first."""
-    return {key: one.more or one.passages for key, one in found.items()}
 
 
 def _listed(result: Any) -> Any:

@@ -152,10 +152,12 @@ class _Walk:
         seeds: dict[str, float] = defaultdict(float)
         for group, factor in groups:
             for entity in group:
-                found = self._occurrences[entity.id].passages
-                if found:
-                    best = max(self._similar.get(one.passage_id, 0.0) for one in found[:NEAREST])
-                    seeds[entity.id] += factor / len(group) / len(found) * math.exp(best / SEED_TEMPERATURE)
+                occurrences = self._occurrences[entity.id]
+                found = occurrences.passages
+                if found or occurrences.more:  # what is mentioned everywhere leads somewhere by its facts alone
+                    best = max((self._similar.get(one.passage_id, 0.0) for one in found[:NEAREST]), default=0.0)
+                    weight = factor / len(group) / (len(found) or EACH)
+                    seeds[entity.id] += weight * math.exp(best / SEED_TEMPERATURE)
         return seeds
 
     # --- steps -------------------------------------------------------------------------------------------------------

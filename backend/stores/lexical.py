@@ -79,7 +79,7 @@ class Occurrence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """Visible passages that mention an entity, in order of id; of `more` than were asked for, those stored first."""
+    """The visible passages that mention an entity, in order of id; none where they are `more` than were asked for."""
 
     passages: tuple[Occurrence, ...]
     more: bool
@@ -185,12 +185,14 @@ def stated_complements(rows: Iterable[Sequence[Any]]) -> tuple[StatedComplement,
 
 
 def occurring(rows: Sequence[Sequence[Any]], limit: int) -> Occurrences:
-    """The first passages of rows of passage, title and the places of one mention."""
+    """The passages of rows of passage, title and the places of one mention; none where they are more than the limit."""
     titles: dict[str, str] = {}
     places: dict[str, set[int]] = {}
     for passage_id, title, statements in rows:
         titles[passage_id] = title
         places.setdefault(passage_id, set()).update(statements)
-    first = sorted(list(titles)[:limit])
-    found = (Occurrence(one, titles[one], tuple(sorted(places[one]))) for one in first)
-    return Occurrences(tuple(found), len(titles) > limit or len(rows) >= MENTIONS_EACH * (limit + 1))
+    # Which ones would come first is each store's own matter, and the two must answer alike.
+    if len(titles) > limit or len(rows) >= MENTIONS_EACH * (limit + 1):
+        return Occurrences((), more=True)
+    found = (Occurrence(one, titles[one], tuple(sorted(places[one]))) for one in sorted(titles))
+    return Occurrences(tuple(found), more=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from backend.models import Document, EvidenceItem, Passage
+from backend.models import Document, Passage
+from backend.questions import EvidenceItem
 from backend.sentences import sentence_spans
 
 

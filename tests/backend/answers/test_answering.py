@@ -8,7 +8,7 @@ import pytest
 
 from backend.answers.answering import Moment, answer, stopped, stream_answer
 from backend.answers.openai import OpenAIModel, Patience
-from backend.models import Answer, AnswerKind, LeftOut
+from backend.questions import Answer, AnswerKind, LeftOut
 from tests.backend.answers.evidence import SHIPS, item
 from tests.encoders import LettersEncoder
 from tests.servers.model import Cut, Done, Fail, ModelServer, Repeat, Step, Wait, says

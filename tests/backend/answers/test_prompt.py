@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.answers.prompt import Prompt, build_prompt
-from backend.models import LeftOut
+from backend.questions import LeftOut
 from tests.backend.answers.evidence import SHIPS, item
 from tests.encoders import LettersEncoder
 

@@ -7,7 +7,7 @@ import pytest
 from backend.answers.citations import written_sentences
 from backend.answers.known_names import KnownNames
 from backend.answers.support import NOT_STATED, Checker, says_not_stated
-from backend.models import AnswerSentence
+from backend.questions import AnswerSentence
 from backend.vectors.encoder import open_encoder
 from tests.backend.answers.evidence import SHIPS
 
