@@ -18,7 +18,7 @@ from tests.e2e.application import ROOT, Server, attest, serve
 from tests.e2e.visit import Visit
 from tests.once import once
 
-expect.set_options(timeout=30_000)  # a machine may be busy
+expect.set_options(timeout=120_000)  # a busy machine may take one of these minutes to load the encoder
 
 
 @pytest.fixture(scope="session")
