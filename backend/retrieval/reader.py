@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from backend.errors import IndexNotReady
 from backend.identity import statement_id
 from backend.models import Catalog, Cut
 from backend.passages import RankedPassages, by_meaning, require_index
@@ -112,7 +111,7 @@ class Reader:
                     ids[content.statement_vectors][statement_id(*key)] = key
         found: dict[tuple[str, int], Vector] = {}
         for collection, keys in ids.items():
-            found.update({keys[i]: vector for i, vector in self._read(collection, list(keys)).items()})
+            found.update({keys[i]: vector for i, vector in self.open_index().read(collection, list(keys)).items()})
         return found
 
     def vectors_of(self, kind: str, ids: Sequence[str]) -> dict[str, Vector]:
@@ -121,7 +120,7 @@ class Reader:
         for collection in self.catalog.vector_collections:
             wanted = [one for one in ids if one not in found]
             if collection.kind == kind and wanted:
-                found.update(self._read(collection.name, wanted))
+                found.update(self.open_index().read(collection.name, wanted))
         return found
 
     def passage_vectors(self, contents: Iterable[Content]) -> dict[str, Vector]:
@@ -132,16 +131,8 @@ class Reader:
                 ids[content.vectors].append(content.passage.id)
         found: dict[str, Vector] = {}
         for collection, passage_ids in ids.items():
-            found.update(self._read(collection, passage_ids))
+            found.update(self.open_index().read(collection, passage_ids))
         return found
-
-    def _read(self, collection: str, ids: Sequence[str]) -> dict[str, Vector]:
-        try:
-            return self.open_index().read(collection, ids)
-        except IndexNotReady:
-            if collection not in {one.name for one in self.catalog.vector_collections}:
-                raise
-            return {}
 
     def similarities(self, contents: Sequence[Content], vector: Vector) -> dict[tuple[str, int], float]:
         """How near each statement is to a vector; where statements have no vectors, that of the passage stands in."""
