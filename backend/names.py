@@ -1,4 +1,4 @@
-"""The names in a request: collections, documents, labels and relation types that the store must know."""
+"""What every request is checked for: names that the store must know, and numbers that nobody may ask for."""
 
 from __future__ import annotations
 
@@ -24,6 +24,12 @@ def asked_names(scope: Scope, *, labels: Sequence[str] = (), relation_types: Seq
         "label": tuple(labels),
         "relation type": tuple(relation_types),
     }
+
+
+def check_within(name: str, value: int, ceiling: int) -> None:
+    """Raises Malformed for a number below 1 or above its ceiling."""
+    if not 1 <= value <= ceiling:
+        raise Malformed(f"{name} {value} is not between 1 and {ceiling}.", hint="Choose a value in that range.")
 
 
 def check_names(view: GraphView, names: Names) -> None:

@@ -21,7 +21,7 @@ from backend.models import (
     PassageQuery,
     PassageResult,
 )
-from backend.names import asked_names, refuse_unknown
+from backend.names import asked_names, check_within, refuse_unknown
 from backend.ranking import fuse
 from backend.scope import ResolvedScope, resolve
 from backend.stopwatch import Stopwatch
@@ -88,8 +88,7 @@ def search_passages(
 def _check(query: PassageQuery) -> None:
     if not query.text.strip():
         raise Malformed("The search text is blank.", hint="Give a few words, or a question.")
-    if not 1 <= query.limit <= MAX_LIMIT:
-        raise Malformed(f"limit {query.limit} is not between 1 and {MAX_LIMIT}.", hint="Choose a limit in that range.")
+    check_within("limit", query.limit, MAX_LIMIT)
 
 
 def require_index(catalog: Catalog, name: str, encoder: Callable[[], Encoder]) -> None:

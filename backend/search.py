@@ -27,7 +27,7 @@ from backend.models import (
     Mode,
     Status,
 )
-from backend.names import asked_names, refuse_unknown
+from backend.names import asked_names, check_within, refuse_unknown
 from backend.ranking import NameScore, NameScorer, fuse
 from backend.scope import ResolvedScope, resolve
 from backend.stopwatch import Stopwatch
@@ -112,8 +112,7 @@ def search(
 def _check(query: EntityQuery) -> None:
     if not query.text.strip():
         raise Malformed("The search text is blank.", hint="Give a name or a few words.")
-    if not 1 <= query.limit <= MAX_LIMIT:
-        raise Malformed(f"limit {query.limit} is not between 1 and {MAX_LIMIT}.", hint="Choose a limit in that range.")
+    check_within("limit", query.limit, MAX_LIMIT)
     if query.support_limit < 0:
         raise Malformed(f"support limit {query.support_limit} is below 0.", hint="Choose 0 or more.")
 

@@ -27,7 +27,7 @@ from backend.models import (
     WalkQuery,
     WalkResult,
 )
-from backend.names import asked_names, refuse_unknown
+from backend.names import asked_names, check_within, refuse_unknown
 from backend.scope import ResolvedScope, resolve
 from backend.stopwatch import Stopwatch
 from backend.stores.base import EdgeRead, End, GraphView, StoredEdge
@@ -129,17 +129,12 @@ def check(query: WalkQuery) -> None:
             f"{query.entity_id[:100]!r} is not an entity id.",
             hint="Ids are canonical lowercase UUIDs; `attest search` gives them.",
         )
-    _within("depth", query.depth, _MAX_DEPTH)
-    _within("max_nodes", query.max_nodes, MAX_NODES)
-    _within("max_edges", query.max_edges, MAX_EDGES)
-    _within("max_candidates", query.max_candidates, MAX_CANDIDATES)
+    check_within("depth", query.depth, _MAX_DEPTH)
+    check_within("max_nodes", query.max_nodes, MAX_NODES)
+    check_within("max_edges", query.max_edges, MAX_EDGES)
+    check_within("max_candidates", query.max_candidates, MAX_CANDIDATES)
     if query.support_limit < 0:
         raise Malformed(f"support limit {query.support_limit} is below 0.", hint="Choose 0 or more.")
-
-
-def _within(name: str, value: int, ceiling: int) -> None:
-    if not 1 <= value <= ceiling:
-        raise Malformed(f"{name} {value} is not between 1 and {ceiling}.", hint="Choose a value in that range.")
 
 
 def _start(view: GraphView, query: WalkQuery, scope: ResolvedScope) -> EntityView:

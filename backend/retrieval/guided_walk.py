@@ -18,7 +18,7 @@ from backend.models import Cut, Entity
 from backend.retrieval.names import QuestionNames, names_in
 from backend.retrieval.reader import Found, Reader
 from backend.stores.fulltext import bare
-from backend.stores.lexical import Content, NearEdge, Occurrence, Occurrences
+from backend.stores.lexical import Content, NearEdge, Occurrences
 from backend.vectors.base import Vector
 from backend.words import words
 
@@ -173,7 +173,10 @@ class _Walk:
             facts, share = self._facts(entity)
             for edge, part in facts:
                 self._push_fact(entity, edge, amount * share * part)
-            titled = [(one, self._title_weight(entity, one)) for one in self._occurrences[entity].passages]
+            names = {_form(name) for name in (self._names[entity], *self._aliases.get(entity, ()))}
+            titled = [
+                (one, TITLE_WEIGHT if _form(one.title) in names else 1.0) for one in self._occurrences[entity].passages
+            ]
             total = sum(weight for _, weight in titled)
             for one, weight in titled:
                 came = Came("entity", entity, f"{self._names[entity]} is mentioned here")
@@ -307,10 +310,6 @@ class _Walk:
             return self._similar.get(passage_id, 0.0), 0
         similarity, place = max(known)
         return similarity, -place
-
-    def _title_weight(self, entity: str, occurrence: Occurrence) -> float:
-        names = (self._names[entity], *self._aliases.get(entity, ()))
-        return TITLE_WEIGHT if _form(occurrence.title) in map(_form, names) else 1.0
 
 
 def _form(name: str) -> str:

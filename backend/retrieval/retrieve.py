@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from backend.errors import Malformed
-from backend.models import MAX_LIMIT, Span
-from backend.names import asked_names, refuse_unknown
+from backend.models import MAX_LIMIT
+from backend.names import asked_names, check_within, refuse_unknown
 from backend.questions import MOST_RANKED, STRATEGIES, EvidenceItem, Named, Question, Retrieval, StrategyChoice
 from backend.retrieval.guided_walk import guided_walk
 from backend.retrieval.passages import find_passages
 from backend.retrieval.reader import Found, Reader
+from backend.retrieval.traversal import statements
 from backend.retrieval.traversal.search import entities, topics, traversal
 from backend.scope import resolve
 from backend.stopwatch import Stopwatch
@@ -70,10 +71,7 @@ def retrieve(
 def _choose(question: Question) -> StrategyChoice:
     if not question.text.strip():
         raise Malformed("The question is blank.", hint="Ask in a few words, or with a whole sentence.")
-    if not 1 <= question.limit <= MAX_LIMIT:
-        raise Malformed(
-            f"limit {question.limit} is not between 1 and {MAX_LIMIT}.", hint="Choose a limit in that range."
-        )
+    check_within("limit", question.limit, MAX_LIMIT)
     if question.strategy not in STRATEGIES:
         raise Malformed(
             f"There is no strategy {question.strategy[:100]!r}.", hint=f"There are: {', '.join(STRATEGIES)}."
@@ -91,13 +89,6 @@ def _entities(contents: Sequence[Content]) -> tuple[Named, ...]:
 
 def _item(n: int, found: Found, content: Content) -> EvidenceItem:
     places = sorted(set(found.places))
-    spans = [_span(content, place) for place in places if place < len(content.statements)]
+    spans = [statements.span(content, place) for place in places if place < len(content.statements)]
     sentences = tuple(dict.fromkeys(span for span in spans if span is not None))
     return EvidenceItem(n, content.passage, sentences, round(found.score, 6), found.why)
-
-
-def _span(content: Content, place: int) -> Span | None:
-    statement = content.statements[place]
-    if statement.start is None or statement.end is None:
-        return None
-    return statement.start, statement.end

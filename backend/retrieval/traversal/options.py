@@ -18,7 +18,7 @@ LEFT_OUT = (
     *("num_workers", "no_cache", "bedrock_reranker_client_config", "debug_results", "expand_entities"),
     *("source_formatter", "reranking_source_metadata_fn", "query_limit", "results_pruning_threshold"),
     *("chunk_cosine_top_k", "chunk_beam_width", "chunk_beam_max_depth", "enable_multipart_queries"),
-    *("include_chunk_details", "derive_subqueries", "max_subqueries"),
+    *("include_chunk_details", "derive_subqueries", "max_subqueries", "token_truncation_mode"),
 )
 
 
@@ -39,7 +39,6 @@ class TraversalOptions:
     statement_pruning_factor: float | None = 0.05  # of the best score
     statement_pruning_threshold: float | None = None
     max_context_tokens: int | None = None
-    token_truncation_mode: str = "global_rank"
     ec_keyword_provider: str = "nlp"  # names and themes; llm needs a model
     ec_max_entities: int | None = 5
     ec_max_score_factor: float = 10.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from backend.identity import statement_id
@@ -94,11 +94,3 @@ def fact_places(content: Content, fact: StatedFact) -> Sequence[int]:
         if found := [place for place in counting if place in chosen]:
             return found
     return counting
-
-
-def by_passage(found: Iterable[Key]) -> dict[str, list[int]]:
-    """Places by passage, in the order given."""
-    gathered: dict[str, list[int]] = {}
-    for key in found:
-        gathered.setdefault(key.passage_id, []).append(key.place)
-    return gathered
