@@ -365,7 +365,8 @@ class IndexState(StrEnum):
 class IndexStatus:
     """One index of one label (`fulltext` or `vector`), or one that has no label; `percent` only while populating.
 
-    Without a label are `passages`, the full text of passages, and the vectors of `chunk`, `topic` and `statement`.
+    Without a label are `passages`, the full text of passages, and the vectors of `chunk`, `topic`, `statement` and
+    `report`.
     """
 
     label: str
@@ -415,6 +416,9 @@ class DatasetCounts:
     topics: int = 0
     statements: int = 0
     facts: int = 0
+    communities: int = 0
+    reports: int = 0
+    claims: int = 0
 
 
 @dataclass(frozen=True, slots=True)

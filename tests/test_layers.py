@@ -26,13 +26,13 @@ LAYERS = (
     {"backend.loading", "backend.status"},
     {"backend.answers"},
     {"backend.retrieval"},
-    {"backend.search", "backend.passages", "backend.walks"},
+    {"backend.search", "backend.passages", "backend.walks", "backend.communities"},
     {"backend.ranking", "backend.names"},
     {"backend.stores", "backend.vectors"},
     {"backend.settings", "backend.stopwatch"},
     {"backend.scope"},
-    {"backend.sentences", "backend.questions"},
-    {"backend.models", "backend.errors", "backend.identity", "backend.words"},
+    {"backend.sentences", "backend.questions", "backend.communities.values"},
+    {"backend.models", "backend.errors", "backend.identity", "backend.words", "backend.data_citations"},
 )
 DRIVERS = {
     "neo4j": "backend/stores/neo4j/driver.py",

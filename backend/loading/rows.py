@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import orjson
 
+from backend.communities.values import Finding
 from backend.loading.issues import LeftOut, Repair
 from backend.models import Json
 from backend.scope import instant
@@ -299,6 +301,99 @@ class FactRow(Row):
         return row
 
 
+@dataclass(frozen=True, slots=True)
+class CommunityRow(Row):
+    """A group of entities in a hierarchy, at a level from 0, the coarsest."""
+
+    kind = "communities"
+    id: str
+    level: int
+    parent: str | None
+    title: str | None
+    entity_ids: tuple[str, ...]
+    metadata: dict[str, Json]
+
+    @classmethod
+    def read(cls, fields: Fields, line: int, earlier: Earlier) -> Self:
+        row_id, level = _id(fields, "id"), _whole(fields, "level")
+        if level is None:
+            raise _missing("level", None)
+        if level < 0:
+            raise BadRow("wrong_type", "`level` is below 0")
+        parent, title = _optional_id(fields, "parent"), _optional_text(fields, "title")
+        row = cls(line, row_id, level, parent, title, _ids(fields, "entity_ids"), _metadata(fields))
+        earlier.take(row.id)
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRow(Row):
+    """What is written about a community.
+
+    `numbers` leads from what its text cites, by kind and number, to source ids; None where the numbers are such ids.
+    """
+
+    kind = "reports"
+    community_id: str
+    title: str
+    summary: str | None
+    findings: tuple[Finding, ...]
+    rank: float | None
+    text: str | None
+    metadata: dict[str, Json]
+    numbers: Mapping[tuple[str, str], str] | None = None
+
+    @classmethod
+    def read(cls, fields: Fields, line: int, earlier: Earlier) -> Self:
+        row = cls(
+            line,
+            _id(fields, "community_id"),
+            _text(fields, "title"),
+            _optional_text(fields, "summary"),
+            tuple(_finding(item) for item in _list(fields, "findings")),
+            _number(fields, "rank"),
+            _optional_text(fields, "text"),
+            _metadata(fields),
+        )
+        earlier.take(row.community_id)
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow(Row):
+    """A dated, qualified assertion about a subject; its dates are texts, as they were written."""
+
+    kind = "claims"
+    id: str
+    subject_id: str
+    object_id: str | None
+    type: str | None
+    status: str | None
+    start_date: str | None
+    end_date: str | None
+    description: str
+    passage_ids: tuple[str, ...]
+    metadata: dict[str, Json]
+
+    @classmethod
+    def read(cls, fields: Fields, line: int, earlier: Earlier) -> Self:
+        row = cls(
+            line,
+            _id(fields, "id"),
+            _id(fields, "subject_id"),
+            _optional_id(fields, "object_id"),
+            _optional_text(fields, "type"),
+            _optional_text(fields, "status"),
+            _optional_text(fields, "start_date"),
+            _optional_text(fields, "end_date"),
+            _text(fields, "description"),
+            _ids(fields, "passage_ids"),
+            _metadata(fields),
+        )
+        earlier.take(row.id)
+        return row
+
+
 def span_within(start: int | None, end: int | None, length: int) -> tuple[int, int] | None:
     """The offsets when they are a place in a text of this length, else None."""
     if start is None or end is None or not 0 <= start < end <= length:
@@ -461,6 +556,15 @@ def _list(fields: Fields, name: str) -> list[Any]:
     if type(value) is not list:
         raise _wrong_type(name, value, "a list")
     return [item for item in value if item is not None]
+
+
+def _finding(item: Any) -> Finding:
+    """A finding; one that is a plain text is its explanation."""
+    if type(item) is str:
+        return Finding("", item)
+    if type(item) is not dict:
+        raise _wrong_type("findings", item, "only objects", "holds")
+    return Finding(_optional_text(item, "summary") or "", _optional_text(item, "explanation") or "")
 
 
 def _metadata(fields: Fields) -> dict[str, Json]:

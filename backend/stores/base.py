@@ -32,11 +32,14 @@ from backend.models import (
     VectorCollection,
 )
 from backend.scope import ResolvedScope
+from backend.stores.communities import CommunityRows
 from backend.stores.encoded import VectorText
 from backend.stores.lexical import LexicalRows
 from backend.stores.rows import (
     CurrentVersion,
     DatasetRows,
+    NewClaim,
+    NewCommunity,
     NewComplement,
     NewMention,
     NewPassage,
@@ -154,7 +157,7 @@ class HiddenEdges:
 # --- protocols -------------------------------------------------------------------------------------------------------
 
 
-class GraphView(DatasetRows, LexicalRows, Protocol):
+class GraphView(DatasetRows, LexicalRows, CommunityRows, Protocol):
     """A consistent reading of what is committed; a load that commits meanwhile is not seen."""
 
     @property
@@ -313,8 +316,20 @@ class GraphWriter(Protocol):
 
     def put_relations(self, dataset: str, rows: Sequence[NewRelation]) -> None: ...
 
+    def put_claims(self, dataset: str, rows: Sequence[NewClaim]) -> None:
+        """Adds claims, or changes them in place."""
+
+    def put_communities(self, dataset: str, rows: Sequence[NewCommunity]) -> None:
+        """The hierarchy of a dataset, whole and once in a job: the communities that it had are no more.
+
+        A commit that changes anything of a dataset and not its communities marks these as stale.
+        """
+
     def retire(self, dataset: str, *, kept: Mapping[str, set[str]]) -> dict[str, int]:
-        """Ends what the dataset has and `kept` (ids by kind: document, entity, relation) lacks; counts by kind."""
+        """Ends what the dataset has and `kept` (ids by kind: document, entity, relation, claim) lacks; counts by kind.
+
+        Its communities end where no hierarchy was put in the same job.
+        """
 
     def remove(self, *, dataset: str | None = None, document_id: str | None = None) -> dict[str, int]:
         """Removes a dataset or a document with everything that only they held; counts by kind."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from backend.communities.values import CommunityOrigin, Report
 from backend.models import Entity, Json
 
 
@@ -180,6 +181,43 @@ class NewRelation:
 
 
 @dataclass(frozen=True, slots=True)
+class NewCommunity:
+    """A community; `parent` and `member_ids` are ids of communities and entities, committed or of the same job."""
+
+    id: str
+    source_id: str
+    level: int
+    parent: str | None
+    title: str
+    origin: CommunityOrigin
+    member_ids: tuple[str, ...]
+    report: Report | None = None
+    stale: bool = False
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NewClaim:
+    """A claim about a subject; one that is committed already is updated in place and keeps its other passages.
+
+    `unstated` is True where its row names no passage at all.
+    """
+
+    id: str
+    source_id: str
+    subject_id: str
+    object_id: str | None
+    type: str | None
+    status: str | None
+    start_date: str | None
+    end_date: str | None
+    description: str
+    unstated: bool
+    passage_ids: tuple[str, ...]
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class StoredEntity:
     """An entity as it is stored; `vectors` is the collection that holds its vector."""
 
@@ -220,7 +258,7 @@ class DatasetRows(Protocol):
     """Everything that is committed of a dataset, in every version, as a writer takes it."""
 
     def row_ids(self, kind: str, dataset: str) -> list[str]:
-        """The ids of a kind: `document`, `entity` (in the order in which they were stored) or `relation`."""
+        """The ids of a kind: `document`, `entity` (in the order in which they were stored), `relation` or `claim`."""
 
     def row_counts(self) -> dict[str, dict[str, int]]:
         """Per dataset how many rows it has, by kind; what is retired or superseded counts."""
@@ -240,3 +278,8 @@ class DatasetRows(Protocol):
     def complement_rows(self, document_ids: Sequence[str]) -> list[NewComplement]: ...
 
     def relation_rows(self, ids: Sequence[str]) -> list[NewRelation]: ...
+
+    def claim_rows(self, ids: Sequence[str]) -> list[NewClaim]: ...
+
+    def community_rows(self, dataset: str) -> list[NewCommunity]:
+        """The whole hierarchy of a dataset, in order of level and id."""
