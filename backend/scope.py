@@ -53,6 +53,11 @@ class ResolvedScope:
     conditions: tuple[ResolvedCondition, ...] = ()
 
 
+def present() -> int:
+    """The time of a scope that names none: the end of today (UTC), in microseconds since 1970."""
+    return resolve(Scope()).at
+
+
 def resolve(scope: Scope, *, today: date | None = None) -> ResolvedScope:
     """The scope at its point in time, which is the end of today (UTC) where none is given.
 

@@ -131,7 +131,7 @@ class Settings:
     @property
     def vector_kinds(self) -> tuple[str, ...]:
         """The kinds of things that a load gives vectors to."""
-        return ("entity", *self.indexes)
+        return ("entity", "report", *self.indexes)
 
     def elsewhere(self, place: str, vectors: str | None) -> Settings:
         """The same for other stores: `place` is a folder of embedded ones, or the address of a Neo4j."""

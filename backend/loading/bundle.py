@@ -24,12 +24,14 @@ from backend.errors import Malformed
 from backend.loading.issues import Issues
 from backend.loading.rows import BadRow, Earlier, Fields, R, decode
 
-KINDS = ("documents", "passages", "topics", "statements", "entities", "mentions", "relations", "facts")
-LATER_KINDS = ("communities", "reports", "claims")
+KINDS = (
+    *("documents", "passages", "topics", "statements", "entities", "mentions", "relations", "facts"),
+    *("claims", "communities", "reports"),
+)
 MAX_ROW_BYTES = 16 * 2**20
 
 _BUFFER = 2**18
-_FILE = re.compile(rf"({'|'.join(KINDS + LATER_KINDS)})\.(?:jsonl|ndjson)(?:\.gz)?", re.ASCII | re.IGNORECASE)
+_FILE = re.compile(rf"({'|'.join(KINDS)})\.(?:jsonl|ndjson)(?:\.gz)?", re.ASCII | re.IGNORECASE)
 _QUESTIONS = re.compile(r"questions\.(?:jsonl|ndjson)(?:\.gz)?", re.ASCII | re.IGNORECASE)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -148,13 +150,6 @@ class Bundle:
         """The bytes of a kind's file as it is stored."""
         source = self._sources.get(kind)
         return source.size if source else 0
-
-    def note_later_kinds(self, issues: Issues) -> None:
-        """Counts the rows of the kinds that a bundle may have and that are not loaded yet."""
-        for kind in LATER_KINDS:
-            if source := self._sources.get(kind):
-                count = sum(1 for _ in _Lines(source))
-                issues.left_out("not_loaded", source.name, None, f"{count} {kind}", count=count)
 
 
 def open_bundle(path: Path) -> Bundle:

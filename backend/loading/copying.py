@@ -112,6 +112,8 @@ def _copy_dataset(
         copying.each("entity", BATCH, copying.put_entities, ticker)
         copying.each("document", _DOCUMENTS, copying.put_documents, ticker)
         copying.each("relation", BATCH, copying.put_relations, ticker)
+        copying.each("claim", BATCH, copying.put_claims, ticker)
+        copying.put_communities()
         vectors.encode_missing(ticker, known=_Known(source, encoder, copying.vectors))
         ticker("committing")
         writer.commit(LoadReport(dataset, read=rows, kept=rows, changes={}, issues=()))
@@ -154,6 +156,14 @@ class _Copying:
         for mentions in batched(self._read(lambda view: view.mention_rows(ids)), BATCH):
             self._writer.put_mentions(mentions)
         self._writer.put_complements(self._dataset, self._read(lambda view: view.complement_rows(ids)))
+
+    def put_claims(self, ids: Sequence[str]) -> None:
+        self._writer.put_claims(self._dataset, self._read(lambda view: view.claim_rows(ids)))
+
+    def put_communities(self) -> None:
+        """The hierarchy of the dataset, if it has one."""
+        if rows := self._read(lambda view: view.community_rows(self._dataset)):
+            self._writer.put_communities(self._dataset, rows)
 
     def put_relations(self, ids: Sequence[str]) -> None:
         self._writer.put_relations(self._dataset, self._read(lambda view: view.relation_rows(ids)))

@@ -19,9 +19,20 @@ LeftOut = Literal[
     "topic_of_nothing",
     "statement_of_nothing",
     "fact_of_nothing",
-    "not_loaded",
+    "claim_of_nothing",
+    "report_of_nothing",
 ]
-Repair = Literal["invalid_utf8", "nul", "lone_surrogate", "offsets_outside", "unknown_passages", "unknown_statements"]
+Repair = Literal[
+    "invalid_utf8",
+    "nul",
+    "lone_surrogate",
+    "offsets_outside",
+    "unknown_passages",
+    "unknown_statements",
+    "unknown_object",
+    "unknown_members",
+    "unknown_parent",
+]
 
 SENTENCES: dict[LeftOut | Repair, str] = {
     "not_json": "rows that are not JSON",
@@ -36,13 +47,17 @@ SENTENCES: dict[LeftOut | Repair, str] = {
     "topic_of_nothing": "topics of a document that is not in the bundle",
     "statement_of_nothing": "statements of a topic or in a passage that is not in the bundle",
     "fact_of_nothing": "facts without an object that no statement states",
-    "not_loaded": "rows of a kind that this version does not load",
+    "claim_of_nothing": "claims about an unknown entity",
+    "report_of_nothing": "reports on a community that is not in the bundle",
     "invalid_utf8": "rows with invalid UTF-8, which became U+FFFD",
     "nul": "rows with a NUL character, which became U+FFFD",
     "lone_surrogate": "rows with half of a surrogate pair, which became U+FFFD",
     "offsets_outside": "rows with offsets outside the text, which were dropped",
-    "unknown_passages": "relations or topics with unknown passage_ids, which were dropped",
+    "unknown_passages": "relations, claims or topics with unknown passage_ids, which were dropped",
     "unknown_statements": "facts with unknown statement_ids, which were dropped",
+    "unknown_object": "claims with an unknown object_id, which was dropped",
+    "unknown_members": "communities with unknown entity_ids, which were dropped",
+    "unknown_parent": "communities with an unknown parent, or one that is not above them, which became roots",
 }
 EXAMPLES = 5
 

@@ -10,17 +10,21 @@ from pathlib import Path
 from typing import TypeVar
 
 from backend.loading.bundle import Bundle, Rows, open_bundle
+from backend.loading.hierarchy import new_community
 from backend.loading.issues import Issues
 from backend.loading.jobs import Listener, Ticker, run_job
 from backend.loading.placing import placed
 from backend.loading.plan import BATCH, Plan, Planner, batched
 from backend.loading.rows import (
+    ClaimRow,
+    CommunityRow,
     DocumentRow,
     EntityRow,
     FactRow,
     MentionRow,
     PassageRow,
     RelationRow,
+    ReportRow,
     Row,
     StatementRow,
     TopicRow,
@@ -66,7 +70,8 @@ def load(
         vectors.check_encoder()
         vectors.sweep()
         _undo_killed(store.jobs, dataset)
-        plan = Plan(dataset, request.collection or dataset, request.replace, _now())
+        keeps_edges = "reports" in bundle.kinds
+        plan = Plan(dataset, request.collection or dataset, request.replace, _now(), keeps_edges=keeps_edges)
         loading = _Loading(bundle, plan, writer, ticker)
         loading.read()
         loading.write()
@@ -111,7 +116,9 @@ class _Loading:
         self._judge(MentionRow, planner.mentions)
         self._judge(RelationRow, planner.relations)
         self._judge(FactRow, planner.facts)
-        self._bundle.note_later_kinds(self._issues)
+        self._judge(ClaimRow, planner.claims)
+        self._judge(CommunityRow, planner.communities)
+        self._judge(ReportRow, planner.reports)
         self._versions = planner.decide_versions()
 
     def write(self) -> None:
@@ -132,11 +139,15 @@ class _Loading:
         for mentions in self._batches(MentionRow):
             writer.put_mentions(placed([mention for row in mentions if (mention := plan.new_mention(row))], writer))
         relations = self._write_relations() | self._write_facts()
+        claims = self._write_claims()
+        if plan.communities:
+            self._write_communities()
         if plan.replace:
             kept = {
                 "document": {plan.document_id(source_id) for source_id in plan.documents},
                 "entity": {plan.entity_id(source_id) for source_id in plan.entities},
                 "relation": relations,
+                "claim": claims,
             }
             retired = writer.retire(plan.dataset, kept=kept)
             plan.changes.update({f"{kind} retired": count for kind, count in retired.items()})
@@ -173,6 +184,24 @@ class _Loading:
             self._writer.put_complements(self._plan.dataset, complements)
             ids.update(relation.id for relation in relations)
         return ids
+
+    def _write_claims(self) -> set[str]:
+        """Writes the claims and returns their ids."""
+        ids: set[str] = set()
+        for rows in self._batches(ClaimRow):
+            claims = [new for row in rows if (new := self._plan.new_claim(row))]
+            self._writer.put_claims(self._plan.dataset, claims)
+            ids.update(claim.id for claim in claims)
+        return ids
+
+    def _write_communities(self) -> None:
+        """Writes the hierarchy, whole: it is one thing, and each community has its report in it."""
+        plan = self._plan
+        reports = {row.community_id: row for rows in self._batches(ReportRow) for row in rows}
+        communities = [row for rows in self._batches(CommunityRow) for row in rows]
+        self._writer.put_communities(
+            plan.dataset, [new_community(plan, row, reports.get(row.id)) for row in communities]
+        )
 
     def _judge(self, of: type[R], planner: Callable[[Iterable[R], str], Iterator[R]]) -> None:
         rows = self._bundle.rows(of, self._issues)

@@ -6,7 +6,7 @@ The second pass asks the plan instead of checking again; the plan holds ids and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
@@ -14,15 +14,18 @@ from typing import TypeVar
 
 import orjson
 
-from backend.identity import stable_id
+from backend.identity import edge_id, stable_id
 from backend.loading.issues import Issues
 from backend.loading.rows import (
+    ClaimRow,
+    CommunityRow,
     DocumentRow,
     EntityRow,
     FactRow,
     MentionRow,
     PassageRow,
     RelationRow,
+    ReportRow,
     StatementRow,
     TopicRow,
     span_within,
@@ -32,6 +35,7 @@ from backend.sentences import sentence_spans
 from backend.stores.base import GraphWriter
 from backend.stores.rows import (
     CurrentVersion,
+    NewClaim,
     NewComplement,
     NewMention,
     NewPassage,
@@ -80,12 +84,16 @@ class Plan:
     collection: str
     replace: bool
     now: int
+    keeps_edges: bool = False  # whether a report may cite relations
     documents: dict[str, _PlannedDocument] = field(default_factory=dict)
     passages: dict[str, _PlannedPassage] = field(default_factory=dict)
     topics: dict[str, str] = field(default_factory=dict)  # document by topic
     statements: dict[str, tuple[str, int]] = field(default_factory=dict)  # passage, and place in it
     entities: set[str] = field(default_factory=set)
     committed_entities: dict[str, bool] = field(default_factory=dict)
+    edges: dict[str, str] = field(default_factory=dict)  # id by relation, of those that a report may cite
+    claims: set[str] = field(default_factory=set)
+    communities: dict[str, int] = field(default_factory=dict)  # level
     committed: dict[str, CurrentVersion] = field(default_factory=dict)
     changes: Counter[str] = field(default_factory=Counter)
 
@@ -96,6 +104,12 @@ class Plan:
 
     def entity_id(self, source_id: str) -> str:
         return stable_id("entity", self.dataset, source_id)
+
+    def claim_id(self, source_id: str) -> str:
+        return stable_id("claim", self.dataset, source_id)
+
+    def community_id(self, source_id: str) -> str:
+        return stable_id("community", self.dataset, source_id)
 
     def passage_id(self, source_id: str) -> str:
         planned = self.passages[source_id]
@@ -245,8 +259,33 @@ class Plan:
         seen[content] += 1
         return stable_id("relation", self.dataset, "content", content.hex(), str(seen[content]))
 
+    def new_claim(self, row: ClaimRow) -> NewClaim | None:
+        """None for a claim about nothing."""
+        if row.id not in self.claims:
+            return None
+        passages = tuple(self.passage_id(passage) for passage in row.passage_ids if passage in self.passages)
+        has_object = row.object_id is not None and self.has_entity(row.object_id)
+        return NewClaim(
+            id=self.claim_id(row.id),
+            source_id=row.id,
+            subject_id=self.entity_id(row.subject_id),
+            object_id=self.entity_id(row.object_id or "") if has_object else None,
+            type=row.type,
+            status=row.status,
+            start_date=row.start_date,
+            end_date=row.end_date,
+            description=row.description,
+            unstated=not passages,
+            passage_ids=passages,
+            metadata=row.metadata,
+        )
+
     def has_entity(self, source_id: str) -> bool:
         return source_id in self.entities or self.committed_entities.get(source_id, False)
+
+    def is_above(self, parent: str, community: str) -> bool:
+        """Whether a community is at a coarser level than another, so that it can be its parent."""
+        return parent in self.communities and self.communities[parent] < self.communities[community]
 
     def _is_written(self, planned: _PlannedPassage) -> bool:
         # Rows for a document that is not in the bundle join its committed version.
@@ -301,6 +340,32 @@ class Planner:
             self._find_entities([end for row in batch for end in (row.source, row.target)])
             self._find_passages([passage for row in batch for passage in row.passage_ids])
             yield from (row for row in batch if self._relation(row, file))
+
+    def claims(self, rows: Iterable[ClaimRow], file: str) -> Iterator[ClaimRow]:
+        for batch in batched(rows, BATCH):
+            self._find_entities([end for row in batch for end in (row.subject_id, row.object_id) if end is not None])
+            self._find_passages([passage for row in batch for passage in row.passage_ids])
+            yield from (row for row in batch if self._claim(row, file))
+
+    def communities(self, rows: Iterable[CommunityRow], file: str) -> Iterator[CommunityRow]:
+        parents: list[tuple[int, str, str]] = []
+        for batch in batched(rows, BATCH):
+            self._find_entities([member for row in batch for member in row.entity_ids])
+            for row in batch:
+                self._community(row, file)
+                if row.parent is not None:
+                    parents.append((row.line, row.id, row.parent))
+                yield row
+        for line, community, parent in parents:
+            if not self.plan.is_above(parent, community):
+                self._issues.repaired("unknown_parent", file, line, f"parent {parent!r}"[:200])
+
+    def reports(self, rows: Iterable[ReportRow], file: str) -> Iterator[ReportRow]:
+        for row in rows:
+            if row.community_id in self.plan.communities:
+                yield row
+            else:
+                self._issues.left_out("report_of_nothing", file, row.line, f"no community {row.community_id!r}"[:200])
 
     def decide_versions(self) -> list[NewVersion]:
         """The versions to write; a document whose content is the same is left alone."""
@@ -423,13 +488,38 @@ class Planner:
         if missing:
             self._issues.left_out("missing_end", file, row.line, f"no entity {missing[0]!r}"[:200])
             return False
-        unknown = [passage for passage in row.passage_ids if passage not in plan.passages]
-        if unknown:
-            self._issues.repaired("unknown_passages", file, row.line, f"no passage {unknown[0]!r}"[:200])
+        self._note_unknown(row.passage_ids, file, row.line)
+        if row.id is not None and plan.keeps_edges:
+            plan.edges[row.id] = edge_id(plan.entity_id(row.source), row.type, plan.entity_id(row.target))
         documents = {plan.passages[passage].document for passage in row.passage_ids if passage in plan.passages}
         for document in documents & plan.documents.keys():
             self._add(plan.documents[document], _relation_content(row))
         return True
+
+    def _claim(self, row: ClaimRow, file: str) -> bool:
+        plan = self.plan
+        if not plan.has_entity(row.subject_id):
+            self._issues.left_out("claim_of_nothing", file, row.line, f"no entity {row.subject_id!r}"[:200])
+            return False
+        if row.object_id is not None and not plan.has_entity(row.object_id):
+            self._issues.repaired("unknown_object", file, row.line, f"no entity {row.object_id!r}"[:200])
+        self._note_unknown(row.passage_ids, file, row.line)
+        plan.claims.add(row.id)
+        documents = {plan.passages[passage].document for passage in row.passage_ids if passage in plan.passages}
+        for document in documents & plan.documents.keys():
+            self._add(plan.documents[document], _claim_content(row))
+        return True
+
+    def _community(self, row: CommunityRow, file: str) -> None:
+        unknown = [member for member in row.entity_ids if not self.plan.has_entity(member)]
+        if unknown:
+            self._issues.repaired("unknown_members", file, row.line, f"no entity {unknown[0]!r}"[:200])
+        self.plan.communities[row.id] = row.level
+
+    def _note_unknown(self, passage_ids: Sequence[str], file: str, line: int) -> None:
+        unknown = [passage for passage in passage_ids if passage not in self.plan.passages]
+        if unknown:
+            self._issues.repaired("unknown_passages", file, line, f"no passage {unknown[0]!r}"[:200])
 
     def _add(self, planned: _PlannedDocument, content: object) -> None:
         planned.digest += int.from_bytes(_digest(content), "big")
@@ -478,6 +568,11 @@ def _passage_content(row: PassageRow) -> object:
 def _relation_content(row: RelationRow) -> object:
     own = [row.id, row.source, row.target, row.type, sorted(row.passage_ids), row.description, row.weight]
     return ["relation", *own, row.metadata]
+
+
+def _claim_content(row: ClaimRow) -> object:
+    own = [row.subject_id, row.object_id, row.type, row.status, row.start_date, row.end_date, row.description]
+    return ["claim", row.id, *own, sorted(row.passage_ids), row.metadata]
 
 
 def _digest(content: object) -> bytes:

@@ -19,7 +19,7 @@ from backend.vectors.base import Encoder, Index, Vector
 # Collections of a kind that readers have to ask one after the other before a load merges them (design, section 3).
 MAX_COLLECTIONS = 8
 _BATCH = 512
-_PLURAL = {"entity": "names", "chunk": "passages", "topic": "topics", "statement": "statements"}
+_PLURAL = {"entity": "names", "chunk": "passages", "topic": "topics", "statement": "statements", "report": "reports"}
 
 Known = Callable[[str, Sequence[str]], Mapping[str, Vector]]
 

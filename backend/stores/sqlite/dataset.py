@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from backend.communities.values import CommunityOrigin
 from backend.stores.rows import (
+    NewClaim,
+    NewCommunity,
     NewComplement,
     NewMention,
     NewPassage,
@@ -13,6 +16,7 @@ from backend.stores.rows import (
     NewTopic,
     NewVersion,
     StoredEntity,
+    read_report,
     read_statements,
     stored_relation,
 )
@@ -23,10 +27,11 @@ _IDS = {
     "document": "SELECT uuid FROM document WHERE dataset = (SELECT id FROM dataset WHERE name = ?) ORDER BY id",
     "entity": "SELECT uuid FROM entity WHERE dataset = (SELECT id FROM dataset WHERE name = ?) ORDER BY id",
     "relation": "SELECT uuid FROM relation WHERE dataset = (SELECT id FROM dataset WHERE name = ?) ORDER BY id",
+    "claim": "SELECT uuid FROM claim WHERE dataset = (SELECT id FROM dataset WHERE name = ?) ORDER BY id",
 }
 _KINDS = (
     *("documents", "versions", "passages", "mentions", "entities", "relations", "support"),
-    *("topics", "complements"),
+    *("topics", "complements", "communities", "claims"),
 )
 _OWN = "document d JOIN version v ON v.document = d.id WHERE d.dataset = s.id"
 _COUNTS = f"""
@@ -36,7 +41,8 @@ SELECT s.name, (SELECT count(*) FROM document d WHERE d.dataset = s.id), (SELECT
     (SELECT count(*) FROM relation r JOIN support u ON u.relation = r.id WHERE r.dataset = s.id),
     (SELECT count(*) FROM document d JOIN version v ON v.document = d.id JOIN topic t ON t.version = v.id
         WHERE d.dataset = s.id),
-    (SELECT count(*) FROM complement k WHERE k.dataset = s.id)
+    (SELECT count(*) FROM complement k WHERE k.dataset = s.id),
+    (SELECT count(*) FROM community c WHERE c.dataset = s.id), (SELECT count(*) FROM claim c WHERE c.dataset = s.id)
 FROM dataset s ORDER BY s.name
 """
 _ENTITIES = f"""
@@ -82,6 +88,24 @@ SELECT r.uuid, r.source_id, r.is_fact, s.uuid AS source, t.uuid AS target, k.nam
 FROM relation r JOIN edge x ON x.id = r.edge JOIN relation_type k ON k.id = x.type
 JOIN entity s ON s.id = x.source JOIN entity t ON t.id = x.target
 WHERE r.uuid IN (SELECT value FROM json_each(?)) ORDER BY r.id
+"""
+_CLAIMS = """
+SELECT c.uuid, c.source_id, s.uuid AS subject_id, o.uuid AS object_id, c.type, c.status, c.start_date, c.end_date,
+    c.description, c.unstated, c.metadata, (
+        SELECT json_group_array(uuid) FROM (
+            SELECT p.uuid FROM claim_passage k JOIN passage p ON p.id = k.passage WHERE k.claim = c.id ORDER BY p.uuid
+        )
+    ) AS passages
+FROM claim c JOIN entity s ON s.id = c.subject LEFT JOIN entity o ON o.id = c.object
+WHERE c.uuid IN (SELECT value FROM json_each(?)) ORDER BY c.id
+"""
+_COMMUNITIES = """
+SELECT c.uuid, c.source_id, c.level, c.parent, c.title, c.origin, c.report, c.stale, c.metadata, (
+        SELECT json_group_array(uuid) FROM (
+            SELECT e.uuid FROM membership m JOIN entity e ON e.id = m.entity WHERE m.community = c.id ORDER BY e.uuid
+        )
+    ) AS members
+FROM community c WHERE c.dataset = (SELECT id FROM dataset WHERE name = ?) ORDER BY c.level, c.uuid
 """
 
 
@@ -135,6 +159,12 @@ class DatasetReads:
     def relation_rows(self, ids: Sequence[str]) -> list[NewRelation]:
         return [_relation(row) for row in self.connection.read(_RELATIONS, (json.dumps(ids),))]
 
+    def claim_rows(self, ids: Sequence[str]) -> list[NewClaim]:
+        return [_claim(row) for row in self.connection.read(_CLAIMS, (json.dumps(ids),))]
+
+    def community_rows(self, dataset: str) -> list[NewCommunity]:
+        return [_community(row) for row in self.connection.read(_COMMUNITIES, (dataset,))]
+
 
 def _version(row: Row) -> NewVersion:
     version = NewVersion(
@@ -181,3 +211,35 @@ def _relation(row: Row) -> NewRelation:
         "is_fact": bool(row["is_fact"]),
     }
     return stored_relation(fields, (row["source"], row["target"], row["type"]), json.loads(row["support"]))
+
+
+def _claim(row: Row) -> NewClaim:
+    return NewClaim(
+        id=row["uuid"],
+        source_id=row["source_id"],
+        subject_id=row["subject_id"],
+        object_id=row["object_id"],
+        type=row["type"],
+        status=row["status"],
+        start_date=row["start_date"],
+        end_date=row["end_date"],
+        description=row["description"],
+        unstated=bool(row["unstated"]),
+        passage_ids=tuple(json.loads(row["passages"])),
+        metadata=read_json(row["metadata"]),
+    )
+
+
+def _community(row: Row) -> NewCommunity:
+    return NewCommunity(
+        id=row["uuid"],
+        source_id=row["source_id"],
+        level=row["level"],
+        parent=row["parent"],
+        title=row["title"],
+        origin=CommunityOrigin(row["origin"]),
+        member_ids=tuple(json.loads(row["members"])),
+        report=None if row["report"] is None else read_report(row["report"]),
+        stale=bool(row["stale"]),
+        metadata=read_json(row["metadata"]),
+    )

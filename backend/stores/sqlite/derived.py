@@ -10,12 +10,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from backend.errors import Unavailable
+from backend.stores.sqlite import hierarchy
 from backend.stores.sqlite.driver import Connection
 from backend.stores.sqlite.schema import PASSAGE_WORDS
 from backend.stores.sqlite.visibility import Visibility
 from backend.stores.validity import BEGINNING, FOREVER, validity
 
-_TOUCHED = ("document", "version", "entity", "edge")
+_TOUCHED = ("dataset", "document", "version", "entity", "edge")
 
 
 def begin(connection: Connection) -> None:
@@ -23,6 +24,10 @@ def begin(connection: Connection) -> None:
     for kind in _TOUCHED:
         connection.run(f"CREATE TEMP TABLE IF NOT EXISTS touched_{kind} (id INTEGER PRIMARY KEY)")
         connection.run(f"DELETE FROM touched_{kind}")
+
+
+def touch_dataset(connection: Connection, dataset: int) -> None:
+    connection.run("INSERT OR IGNORE INTO touched_dataset VALUES (?)", (dataset,))
 
 
 def touch_version(connection: Connection, version: int) -> None:
@@ -61,15 +66,21 @@ def index_passages(connection: Connection, first: int) -> int:
     )
 
 
-def finish(connection: Connection) -> None:
-    """Brings every derived table into line with what was touched."""
+def finish(connection: Connection, *, made: Sequence[int]) -> None:
+    """Brings every derived table into line with what was touched; `made` are datasets with communities of this job."""
     connection.run(
         """INSERT OR IGNORE INTO touched_document SELECT document FROM version
             WHERE id IN (SELECT id FROM touched_version)"""
     )
     _set_validity(connection)
     visible = Visibility(FOREVER, None)
-    for statement in (*_COUNT_VERSIONS, *_know_entities(visible), *_fold_edges(visible), *_NAMES):
+    for statement in (
+        *_COUNT_VERSIONS,
+        *_know_entities(visible),
+        *_fold_edges(visible),
+        *hierarchy.finish(made),
+        *_NAMES,
+    ):
         connection.run(statement, visible.parameters if ":at" in statement else ())
     connection.run("INSERT OR REPLACE INTO meta VALUES ('settled', ?)", (_settled(connection),))
 
@@ -181,11 +192,17 @@ _NAMES = (
     """DELETE FROM vector_collection WHERE NOT EXISTS (SELECT 1 FROM entity e WHERE e.vectors = vector_collection.id)
         AND NOT EXISTS (SELECT 1 FROM passage p WHERE p.vectors = vector_collection.id)
         AND NOT EXISTS (SELECT 1 FROM passage p WHERE p.statement_vectors = vector_collection.id)
-        AND NOT EXISTS (SELECT 1 FROM topic t WHERE t.vectors = vector_collection.id)""",
+        AND NOT EXISTS (SELECT 1 FROM topic t WHERE t.vectors = vector_collection.id)
+        AND NOT EXISTS (SELECT 1 FROM community c WHERE c.vectors = vector_collection.id)""",
     """INSERT OR REPLACE INTO meta SELECT 'without_chunk', count(*) FROM passage WHERE vectors IS NULL
         UNION ALL SELECT 'without_statement', count(*) FROM passage WHERE statement_vectors IS NULL
         UNION ALL SELECT 'without_topic', count(*) FROM topic WHERE vectors IS NULL
-        UNION ALL SELECT 'passages', count(*) FROM passage UNION ALL SELECT 'topics', count(*) FROM topic""",
+        UNION ALL SELECT 'passages', count(*) FROM passage UNION ALL SELECT 'topics', count(*) FROM topic
+        UNION ALL SELECT 'reports', count(*) FROM community WHERE report IS NOT NULL
+        UNION ALL SELECT 'without_report', count(*) FROM community WHERE report IS NOT NULL AND vectors IS NULL""",
+    """UPDATE dataset SET weighted = EXISTS (
+            SELECT 1 FROM relation r WHERE r.dataset = dataset.id AND NOT r.is_fact
+        ) AND NOT EXISTS (SELECT 1 FROM relation r WHERE r.dataset = dataset.id AND r.weight IS NULL)""",
 )
 
 
@@ -205,6 +222,8 @@ def remove_dataset(connection: Connection, dataset: str) -> dict[str, int]:
         "entities": connection.value("SELECT count(*) FROM entity WHERE dataset = ?", (key,)),
         "relations": connection.value("SELECT count(*) FROM relation WHERE dataset = ?", (key,)),
     }
+    hierarchy.drop_communities(connection, key)
+    hierarchy.remove_claims(connection, f"SELECT id FROM claim WHERE dataset = {int(key)}")
     documents = connection.read("SELECT id FROM document WHERE dataset = ?", (key,))
     _remove_documents(connection, [row["id"] for row in documents])
     _remove_relations(connection, f"SELECT id FROM relation WHERE dataset = {int(key)}")
@@ -223,7 +242,8 @@ def remove_document(connection: Connection, document_id: str) -> dict[str, int]:
 
 def retire(connection: Connection, dataset: int, kept: Mapping[str, set[str]], *, at: int) -> dict[str, int]:
     """Ends the documents and removes the unstated relations and the entities that `kept` (ids by kind) lacks."""
-    absent = {kind: _absent(connection, kind, dataset, kept[kind]) for kind in ("document", "entity", "relation")}
+    kinds = ("document", "entity", "relation", "claim")
+    absent = {kind: _absent(connection, kind, dataset, kept[kind]) for kind in kinds}
     ended = [key for key in absent["document"] if not _has_ended(connection, key)]
     connection.run_many(
         "INSERT INTO ending (document, at, after) SELECT ?, ?, max(number) FROM version WHERE document = ?",
@@ -231,6 +251,7 @@ def retire(connection: Connection, dataset: int, kept: Mapping[str, set[str]], *
     )
     connection.run_many("INSERT OR IGNORE INTO touched_document VALUES (?)", [(key,) for key in ended])
     relations = _retire_relations(connection, absent["relation"])
+    claims = hierarchy.retire_claims(connection, absent["claim"])
     connection.run_many("UPDATE entity SET retired = 1 WHERE id = ?", [(key,) for key in absent["entity"]])
     _remove_entities(
         connection,
@@ -238,7 +259,7 @@ def retire(connection: Connection, dataset: int, kept: Mapping[str, set[str]], *
             AND NOT EXISTS (SELECT 1 FROM mention m WHERE m.entity = e.id)
             AND NOT EXISTS (SELECT 1 FROM edge x WHERE x.source = e.id OR x.target = e.id)""",
     )
-    return {"documents": len(ended), "entities": len(absent["entity"]), "relations": relations}
+    return {"documents": len(ended), "entities": len(absent["entity"]), "relations": relations, "claims": claims}
 
 
 def _retire_relations(connection: Connection, keys: Sequence[int]) -> int:
@@ -284,7 +305,22 @@ def _drop_orphans(connection: Connection, documents: Sequence[int]) -> dict[str,
     connection.run(
         f"INSERT INTO orphan SELECT DISTINCT 'entity', entity FROM appearance WHERE version IN ({versions})", (listed,)
     )
+    connection.run(
+        f"""INSERT INTO orphan SELECT DISTINCT 'claim', k.claim FROM passage p JOIN claim_passage k ON k.passage = p.id
+            WHERE p.version IN ({versions})""",
+        (listed,),
+    )
+    connection.run(
+        """INSERT OR IGNORE INTO touched_dataset SELECT dataset FROM document
+            WHERE id IN (SELECT value FROM json_each(?))""",
+        (listed,),
+    )
     _remove_documents(connection, documents)
+    connection.run(
+        """DELETE FROM orphan WHERE kind = 'claim' AND (
+            EXISTS (SELECT 1 FROM claim_passage k WHERE k.claim = orphan.id)
+            OR EXISTS (SELECT 1 FROM claim c WHERE c.id = orphan.id AND c.unstated))"""
+    )
     connection.run(
         """DELETE FROM orphan WHERE kind = 'relation' AND (
             EXISTS (SELECT 1 FROM support s WHERE s.relation = orphan.id)
@@ -300,6 +336,7 @@ def _drop_orphans(connection: Connection, documents: Sequence[int]) -> dict[str,
     )
     relations = connection.value("SELECT count(DISTINCT id) FROM orphan WHERE kind = 'relation'")
     entities = connection.value("SELECT count(*) FROM orphan WHERE kind = 'entity'")
+    hierarchy.remove_claims(connection, "SELECT id FROM orphan WHERE kind = 'claim'")
     _remove_relations(connection, "SELECT id FROM orphan WHERE kind = 'relation'")
     _remove_entities(connection, "SELECT id FROM orphan WHERE kind = 'entity'")
     return {"entities": entities, "relations": relations}
@@ -320,6 +357,7 @@ def _remove_documents(connection: Connection, documents: Sequence[int]) -> None:
         f"DELETE FROM topic_passage WHERE passage {passages}",
         f"DELETE FROM topic WHERE version {versions}",
         f"DELETE FROM complement WHERE passage {passages}",
+        f"DELETE FROM claim_passage WHERE passage {passages}",
         f"DELETE FROM support WHERE version {versions}",
         f"DELETE FROM appearance WHERE version {versions}",
         f"DELETE FROM mention WHERE passage {passages}",
@@ -340,12 +378,14 @@ def _remove_relations(connection: Connection, chosen: str) -> None:
 
 
 def _remove_entities(connection: Connection, chosen: str) -> None:
+    hierarchy.remove_claims(connection, f"SELECT id FROM claim WHERE subject IN ({chosen}) OR object IN ({chosen})")
     for statement in (
         f"DELETE FROM entity_words WHERE rowid IN ({chosen})",
         f"DELETE FROM entity_key WHERE entity IN ({chosen})",
         f"DELETE FROM mention WHERE entity IN ({chosen})",
         f"DELETE FROM complement WHERE entity IN ({chosen})",
         f"DELETE FROM appearance WHERE entity IN ({chosen})",
+        f"DELETE FROM membership WHERE entity IN ({chosen})",
         f"DELETE FROM entity WHERE id IN ({chosen})",
     ):
         connection.run(statement)

@@ -36,7 +36,7 @@ class EdgeReads:
                     FROM (SELECT edge FROM first_read ORDER BY {_STORED_ORDER} LIMIT :limit) r
                     CROSS JOIN edge e ON e.id = r.edge
                 )
-                {_ends_and_edges(visible)}
+                {ends_and_edges(visible)}
                 UNION ALL SELECT 'read', count(*), 0, 0, 0, 0, 0, 0, 0 FROM first_read""",
             {
                 **visible.parameters,
@@ -46,15 +46,15 @@ class EdgeReads:
             },
         )
         read = rows[-1][1]
-        return EdgeRead(tuple(_stored_edges(rows)), min(read, limit), read > limit)
+        return EdgeRead(tuple(stored_edges(rows)), min(read, limit), read > limit)
 
     def edge(self, edge_id: str, scope: ResolvedScope) -> StoredEdge | None:
         visible = Visibility(scope, self.settled)
         rows = self.connection.read(
-            f"WITH wanted AS (SELECT *, id AS edge FROM edge WHERE uuid = :id) {_ends_and_edges(visible)}",
+            f"WITH wanted AS (SELECT *, id AS edge FROM edge WHERE uuid = :id) {ends_and_edges(visible)}",
             {**visible.parameters, "id": edge_id},
         )
-        return next(_stored_edges(rows), None)
+        return next(stored_edges(rows), None)
 
     def edge_support(self, edge_ids: Sequence[str], limit: int, scope: ResolvedScope) -> dict[str, Evidence]:
         visible = Visibility(scope, self.settled)
@@ -189,7 +189,7 @@ def _near(relation_types: Sequence[str]) -> str:
         )"""
 
 
-def _ends_and_edges(visible: Visibility) -> str:
+def ends_and_edges(visible: Visibility) -> str:
     """The ends of the edges in `wanted`, rows of `edge`, that are in scope, then the edges with their support."""
     ends = f"""SELECT 'end', n.id, n.uuid, n.source_id, ds.name, n.name, l.name, {visible.entity_supported("n")}, 0
         FROM (
@@ -210,7 +210,7 @@ def _ends_and_edges(visible: Visibility) -> str:
         WHERE coalesce(backed.stated, 0) + e.unstated > 0"""
 
 
-def _stored_edges(rows: Sequence[Row]) -> Iterator[StoredEdge]:
+def stored_edges(rows: Sequence[Row]) -> Iterator[StoredEdge]:
     """Edges with both ends in scope, from rows in which the ends come first."""
     ends: dict[int, End] = {}
     for kind, first, second, uuid, *rest in rows:

@@ -17,6 +17,7 @@ from backend.models import (
 )
 from backend.scope import ResolvedScope
 from backend.stores.readiness import FullText, data_version, index_states
+from backend.stores.sqlite.communities import claim_seen, community_parameters, judged_communities
 from backend.stores.sqlite.driver import Connection, Row
 from backend.stores.sqlite.entities import unknown_names_query
 from backend.stores.sqlite.rows import (
@@ -143,17 +144,25 @@ class LibraryReads:
                     SELECT k.dataset, count(DISTINCT k.fact) AS complements FROM complement k
                     CROSS JOIN passage p ON p.id = k.passage CROSS JOIN version v ON v.id = p.version
                     WHERE {visible.current("v")} GROUP BY k.dataset
+                ), {judged_communities(visible, scope)}, seen AS (
+                    SELECT dataset, count(*) AS communities, count(CASE WHEN is_whole THEN report END) AS reports
+                    FROM judged WHERE is_seen GROUP BY dataset
+                ), claims AS (
+                    SELECT dataset, count(*) AS claims FROM claim k WHERE {claim_seen("k", visible)} GROUP BY dataset
                 )
                 SELECT ds.name, coalesce(documents, 0) AS documents, coalesce(passages, 0) AS passages,
                     coalesce(entities, 0) AS entities, coalesce(mentions, 0) AS mentions,
                     coalesce(relations, 0) AS relations, coalesce(topics, 0) AS topics,
                     coalesce(statements, 0) AS statements, coalesce(complements, 0) + coalesce(CASE
-                        WHEN coalesce(given, 0) + coalesce(complements, 0) > 0 THEN given ELSE edges END, 0) AS facts
+                        WHEN coalesce(given, 0) + coalesce(complements, 0) > 0 THEN given ELSE edges END, 0) AS facts,
+                    coalesce(communities, 0) AS communities, coalesce(reports, 0) AS reports,
+                    coalesce(claims, 0) AS claims
                 FROM dataset ds LEFT JOIN versions ON versions.dataset = ds.id
                 LEFT JOIN complements ON complements.dataset = ds.id
+                LEFT JOIN seen ON seen.dataset = ds.id LEFT JOIN claims ON claims.dataset = ds.id
                 LEFT JOIN entities ON entities.dataset = ds.id LEFT JOIN relations ON relations.dataset = ds.id
                 ORDER BY ds.name""",
-            visible.parameters,
+            community_parameters(visible),
         )
         return tuple(DatasetCounts(**dict(row)) for row in rows)
 
@@ -188,7 +197,7 @@ SELECT (SELECT value FROM meta WHERE key = 'commits') AS commits,
         SELECT t.kind, (SELECT value FROM meta WHERE key = t.of) AS size,
             (SELECT value FROM meta WHERE key = 'without_' || t.kind) AS without
         FROM (SELECT 'chunk' AS kind, 'passages' AS of UNION ALL SELECT 'topic', 'topics'
-            UNION ALL SELECT 'statement', 'passages') t
+            UNION ALL SELECT 'statement', 'passages' UNION ALL SELECT 'report', 'reports') t
     )) AS kinds,
     (SELECT json_group_array(json_array(name, kind, job, count, encoder)) FROM (
         SELECT * FROM vector_collection ORDER BY id

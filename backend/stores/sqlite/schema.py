@@ -5,13 +5,16 @@ a version is current from `valid_from` until `valid_to` (microseconds since 1970
 keeps right. The tables below `derived` are computed from those above them in the commit that changes these.
 """
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE committed_job (id TEXT PRIMARY KEY, at TEXT NOT NULL, report TEXT) WITHOUT ROWID;
 
-CREATE TABLE dataset (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE dataset (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+    weighted INTEGER NOT NULL DEFAULT 0 -- derived: it has relations, and each has a weight of its own
+);
 CREATE TABLE label (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, entities INTEGER NOT NULL DEFAULT 0,
     without_vector INTEGER NOT NULL DEFAULT 0
@@ -125,6 +128,37 @@ CREATE TABLE complement (
 ) WITHOUT ROWID;
 CREATE INDEX complement_passage ON complement (passage);
 CREATE INDEX complement_entity ON complement (entity);
+
+-- A group of entities; `report` is what is written about it, and `report_source` names the passages that this cites.
+CREATE TABLE community (
+    id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, dataset INTEGER NOT NULL, source_id TEXT NOT NULL,
+    level INTEGER NOT NULL, parent TEXT, title TEXT NOT NULL, origin TEXT NOT NULL, metadata TEXT NOT NULL,
+    report TEXT, report_origin TEXT, stale INTEGER NOT NULL, vectors INTEGER,
+    known INTEGER NOT NULL DEFAULT 0 -- derived: how many members a scope without filters sees
+);
+CREATE INDEX community_dataset ON community (dataset);
+CREATE INDEX community_level ON community (level, uuid);
+CREATE INDEX community_vectors ON community (vectors);
+CREATE TABLE membership (
+    community INTEGER NOT NULL, entity INTEGER NOT NULL, PRIMARY KEY (community, entity)
+) WITHOUT ROWID;
+CREATE INDEX membership_entity ON membership (entity, community);
+-- By its id, since one that is gone is not visible either.
+CREATE TABLE report_source (
+    community INTEGER NOT NULL, passage TEXT NOT NULL, PRIMARY KEY (community, passage)
+) WITHOUT ROWID;
+
+CREATE TABLE claim (
+    id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, dataset INTEGER NOT NULL, source_id TEXT NOT NULL,
+    subject INTEGER NOT NULL, object INTEGER, type TEXT, status TEXT, start_date TEXT, end_date TEXT,
+    description TEXT NOT NULL, unstated INTEGER NOT NULL, metadata TEXT NOT NULL
+);
+CREATE INDEX claim_subject ON claim (subject);
+CREATE INDEX claim_object ON claim (object);
+CREATE TABLE claim_passage (
+    claim INTEGER NOT NULL, passage INTEGER NOT NULL, PRIMARY KEY (claim, passage)
+) WITHOUT ROWID;
+CREATE INDEX claim_passage_passage ON claim_passage (passage);
 
 -- derived: in which versions an entity is mentioned
 CREATE TABLE appearance (

@@ -13,6 +13,7 @@ from backend.models import Progress
 from backend.stores.base import GraphView
 from backend.stores.jobs import building
 from backend.stores.sqlite import driver
+from backend.stores.sqlite.communities import CommunityReads
 from backend.stores.sqlite.dataset import DatasetReads
 from backend.stores.sqlite.driver import Connection, Pool
 from backend.stores.sqlite.edges import EdgeReads
@@ -32,7 +33,7 @@ T = TypeVar("T")
 _WRITER_CACHE_KIB = 1_048_576
 
 
-class SqliteView(EntityReads, PassageReads, LexicalReads, EdgeReads, LibraryReads, DatasetReads):
+class SqliteView(EntityReads, PassageReads, LexicalReads, EdgeReads, CommunityReads, LibraryReads, DatasetReads):
     """A GraphView inside one read transaction."""
 
     def __init__(self, connection: Connection, building: Callable[[], Progress | None]) -> None:

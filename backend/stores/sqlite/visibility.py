@@ -27,6 +27,7 @@ class Visibility:
     def __init__(self, scope: ResolvedScope, settled: int | None) -> None:
         self._scope = scope
         self.is_stored = is_stored(scope, settled)
+        self.is_filtered = bool(scope.collections or scope.document_ids or scope.conditions)
         self.parameters: dict[str, Any] = {"at": scope.at}
         self._filters: list[str] = []
         if scope.collections:

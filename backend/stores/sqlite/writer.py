@@ -9,11 +9,25 @@ from datetime import UTC, datetime
 from backend.identity import edge_id, statement_id
 from backend.models import Entity, LoadReport, VectorCollection
 from backend.scope import document_values
-from backend.stores.encoded import CHUNK, ENTITY, STATEMENT, TOPIC, VectorText, entity_text, passage_text, topic_text
+from backend.stores.encoded import (
+    CHUNK,
+    ENTITY,
+    REPORT,
+    STATEMENT,
+    TOPIC,
+    VectorText,
+    entity_text,
+    passage_text,
+    report_text,
+    topic_text,
+)
 from backend.stores.fulltext import name_text, names_of, whole_forms
-from backend.stores.jobs import now, report_text
+from backend.stores.jobs import now
+from backend.stores.jobs import report_text as load_report_text
 from backend.stores.rows import (
     CurrentVersion,
+    NewClaim,
+    NewCommunity,
     NewComplement,
     NewMention,
     NewPassage,
@@ -21,9 +35,10 @@ from backend.stores.rows import (
     NewStatement,
     NewTopic,
     NewVersion,
+    read_report,
     read_statements,
 )
-from backend.stores.sqlite import derived
+from backend.stores.sqlite import derived, hierarchy
 from backend.stores.sqlite.driver import Connection, Row
 from backend.stores.sqlite.entities import label_token, name_key
 from backend.stores.sqlite.rows import ENTITY_COLUMNS, ENTITY_TABLES, as_json, result_entity
@@ -38,6 +53,7 @@ _PLACES = {
     CHUNK: ("passage", "vectors"),
     TOPIC: ("topic", "vectors"),
     STATEMENT: ("passage", "statement_vectors"),
+    REPORT: ("community", "vectors"),
 }
 # Of each kind: id, what the texts are made of, and the tables; `o` is the row that says where the vectors are. Of a
 # sentence without a mention there is a vector too, since a later load may mention something there.
@@ -52,6 +68,7 @@ _TEXTS = {
             ) p
         ) AS passages FROM topic o JOIN version v ON v.id = o.version""",
     STATEMENT: "o.uuid, '' AS label, o.text, o.statements FROM passage o",
+    REPORT: "o.uuid, o.level AS label, o.report FROM (SELECT * FROM community WHERE report IS NOT NULL) o",
 }
 
 
@@ -65,6 +82,7 @@ class SqliteWriter:
         self._labels = self._names("label")
         self._types = self._names("relation_type")
         self._versions: dict[str, int] = {}
+        self._hierarchies: set[int] = set()  # datasets whose communities this job has put
         derived.begin(connection)
         # Numbers of this job are higher than all before, which tells its own rows from those of earlier loads.
         self._first_mention = (connection.value("SELECT value FROM meta WHERE key = 'mentions'") or 0) + 1
@@ -152,6 +170,8 @@ class SqliteWriter:
         dataset_id = self._dataset(dataset)
         stored = self._stored_fields([row.id for row in rows])
         changed = [row for row in rows if stored.get(row.id) != (*_entity_fields(row), row.id in retired)]
+        if changed:
+            derived.touch_dataset(self._connection, dataset_id)
         self._connection.run_many(
             """INSERT INTO entity (uuid, dataset, source_id, label, name, aliases, description, metadata, retired)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -184,6 +204,19 @@ class SqliteWriter:
         )
         for row in rows:
             self._put_version(row)
+
+    def put_claims(self, dataset: str, rows: Sequence[NewClaim]) -> None:
+        dataset_id = self._dataset(dataset)
+        loose = [row for row in rows if row.unstated]
+        stored = hierarchy.unstated_claims(self._connection, [row.id for row in loose])
+        if any(stored.get(row.id) != hierarchy.claim_fields(row) for row in loose):
+            derived.touch_dataset(self._connection, dataset_id)
+        hierarchy.put_claims(self._connection, dataset_id, rows)
+
+    def put_communities(self, dataset: str, rows: Sequence[NewCommunity]) -> None:
+        dataset_id = self._dataset(dataset)
+        hierarchy.replace_communities(self._connection, dataset_id, rows)
+        self._hierarchies.add(dataset_id)
 
     def put_passages(self, dataset: str, rows: Sequence[NewPassage]) -> None:
         self._connection.run_many(
@@ -277,6 +310,8 @@ class SqliteWriter:
         dataset_id = self._dataset(dataset)
         edges = [edge_id(row.source, row.type, row.target) for row in rows]
         support = [(row.id, edge_id(one.source, one.type, one.target), one) for row in rows for one in row.support]
+        if self._has_other_unstated(rows):
+            derived.touch_dataset(self._connection, dataset_id)
         derived.touch_edges_of_relations(self._connection, [row.id for row in rows])
         self._connection.run_many(
             """INSERT INTO edge (uuid, source, target, type) SELECT ?, s.id, t.id, ? FROM entity s, entity t
@@ -328,7 +363,13 @@ class SqliteWriter:
 
     def retire(self, dataset: str, *, kept: Mapping[str, set[str]]) -> dict[str, int]:
         """Ends every document of the dataset that is not in `kept`, and removes what nothing holds any more."""
-        return derived.retire(self._connection, self._dataset(dataset), kept, at=self._now)
+        dataset_id = self._dataset(dataset)
+        if dataset_id not in self._hierarchies:
+            hierarchy.drop_communities(self._connection, dataset_id)
+        counts = derived.retire(self._connection, dataset_id, kept, at=self._now)
+        if any(counts.values()):
+            derived.touch_dataset(self._connection, dataset_id)
+        return counts
 
     def remove(self, *, dataset: str | None = None, document_id: str | None = None) -> dict[str, int]:
         if dataset is not None:
@@ -373,14 +414,14 @@ class SqliteWriter:
         run = self._connection.run
         run("INSERT OR REPLACE INTO meta VALUES ('mentions', ?)", (self._next_mention,))
         derived.index_passages(self._connection, self._first_passage)
-        derived.finish(self._connection)
+        derived.finish(self._connection, made=sorted(self._hierarchies))
         run("UPDATE meta SET value = value + 1 WHERE key = 'commits'")
         run(
             "INSERT INTO committed_job VALUES (?, ?, ?)",
             (
                 self._job_id,
                 now(),
-                report_text(report),
+                load_report_text(report),
             ),
         )
         self._connection.commit()
@@ -400,6 +441,20 @@ class SqliteWriter:
         self._connection.run("INSERT INTO dataset (name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
         found: int = self._connection.value("SELECT id FROM dataset WHERE name = ?", (name,))
         return found
+
+    def _has_other_unstated(self, rows: Sequence[NewRelation]) -> bool:
+        """Whether a relation that no passage states is new, or differs from what is stored of it.
+
+        Of what passages state a difference is one of their document, which has a new version then.
+        """
+        loose = {row.id: row for row in rows if row.unstated}
+        stored = self._connection.read(
+            """SELECT r.uuid, e.uuid AS edge, r.description, r.weight, r.metadata FROM relation r
+                JOIN edge e ON e.id = r.edge WHERE r.unstated AND r.uuid IN (SELECT value FROM json_each(?))""",
+            (json.dumps(list(loose)),),
+        )
+        same = [one for one in stored if tuple(one)[1:] == _relation_fields(loose[one["uuid"]])]
+        return len(same) < len(loose)
 
     def _stored_fields(self, ids: Sequence[str]) -> dict[str, tuple[object, ...]]:
         rows = self._connection.read(
@@ -501,6 +556,9 @@ def _vector_texts(kind: str, row: Row) -> Iterator[VectorText]:
         yield VectorText(owner, owner, label, entity_text(row["name"], row["description"]))
     elif kind == CHUNK:
         yield VectorText(owner, owner, label, passage_text(row["title"], row["heading"], row["text"]))
+    elif kind == REPORT:
+        report = read_report(row["report"])
+        yield VectorText(owner, owner, str(label), report_text(report.title, report.summary))
     elif kind == TOPIC:
         passages = [(text, read_statements(rows)) for text, rows in json.loads(row["passages"])]
         yield VectorText(owner, owner, label, topic_text(owner, row["title"], passages))
@@ -511,6 +569,11 @@ def _vector_texts(kind: str, row: Row) -> Iterator[VectorText]:
 
 def _batched(rows: Sequence[Entity], size: int) -> Iterator[Sequence[Entity]]:
     return (rows[start : start + size] for start in range(0, len(rows), size))
+
+
+def _relation_fields(row: NewRelation) -> tuple[object, ...]:
+    """The fields of a relation as they are stored, with the edge that it is of."""
+    return (edge_id(row.source, row.type, row.target), row.description, row.weight, as_json(row.metadata))
 
 
 def _entity_fields(row: Entity) -> tuple[object, ...]:

@@ -145,20 +145,9 @@ def test_two_files_of_a_kind_are_refused_by_name(tmp_path: Path, packed: bool) -
         open_bundle(path)
 
 
-def test_rows_of_kinds_that_are_not_loaded_yet_are_counted(tmp_path: Path) -> None:
-    files = {"entities.jsonl": ENTITIES, "reports.jsonl": b'{"id": 1}\n\n{"id": 2}\n', "claims.jsonl": b""}
-    issues = Issues()
-    open_bundle(folder(tmp_path / "b", files)).note_later_kinds(issues)
-    (issue,) = issues.report()
-    assert (issue.kind, issue.repaired, issue.count) == ("not_loaded", False, 2)
-    assert issue.examples == ("reports.jsonl: 2 reports", "claims.jsonl: 0 claims")
-
-
 def test_questions_are_no_kind(tmp_path: Path) -> None:
     files = {"entities.jsonl": ENTITIES, "questions.jsonl": b"no JSON", "questions.jsonl.gz": b"no gzip"}
-    bundle, issues = open_bundle(folder(tmp_path / "b", files)), Issues()
-    bundle.note_later_kinds(issues)
-    assert (bundle.kinds, issues.report()) == (("entities",), ())
+    assert open_bundle(folder(tmp_path / "b", files)).kinds == ("entities",)
 
 
 # --- what is no bundle ---
@@ -282,12 +271,6 @@ def test_a_file_that_is_gzipped_in_name_only_is_malformed(tmp_path: Path) -> Non
 
 def test_an_empty_plain_file_has_no_rows(tmp_path: Path) -> None:
     assert names(open_bundle(folder(tmp_path / "b", {"entities.jsonl": b""}))) == []
-
-
-def test_a_kind_that_is_not_loaded_yet_may_not_be_cut_off_either(tmp_path: Path) -> None:
-    files = {"reports.jsonl.gz": gzip.compress(MANY)[:-20]}
-    with pytest.raises(Malformed, match=r"reports\.jsonl\.gz"):
-        open_bundle(folder(tmp_path / "b", files)).note_later_kinds(Issues())
 
 
 @pytest.mark.parametrize("part", [0.2, 0.6, 0.99])

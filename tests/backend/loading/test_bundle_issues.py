@@ -40,9 +40,9 @@ def test_a_place_without_a_detail_says_what_the_kind_is() -> None:
 
 def test_a_whole_file_counts_its_rows() -> None:
     issues = Issues()
-    issues.left_out("not_loaded", "topics.jsonl", None, "12 topics", count=12)
+    issues.left_out("claim_of_nothing", "claims.jsonl", None, "12 claims", count=12)
     (issue,) = issues.report()
-    assert (issue.count, issue.examples) == (12, ("topics.jsonl: 12 topics",))
+    assert (issue.count, issue.examples) == (12, ("claims.jsonl: 12 claims",))
 
 
 def test_every_kind_has_a_sentence() -> None:

@@ -1,0 +1,68 @@
+"""Communities and reports as they are written: what they refer to has its id, what refers to nothing is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from backend import data_citations
+from backend.communities.values import Citation, CommunityOrigin, Report, ReportOrigin
+from backend.loading.plan import Plan
+from backend.loading.rows import CommunityRow, ReportRow
+from backend.stores.rows import NewCommunity
+
+
+def new_community(plan: Plan, row: CommunityRow, report: ReportRow | None) -> NewCommunity:
+    """A community with its report, named like that where it has no title of its own."""
+    has_parent = row.parent is not None and plan.is_above(row.parent, row.id)
+    return NewCommunity(
+        id=plan.community_id(row.id),
+        source_id=row.id,
+        level=row.level,
+        parent=plan.community_id(row.parent or "") if has_parent else None,
+        title=row.title or (report.title if report else row.id),
+        origin=CommunityOrigin.IMPORTED,
+        member_ids=tuple(plan.entity_id(member) for member in row.entity_ids if plan.has_entity(member)),
+        report=_report(plan, report) if report else None,
+        metadata=row.metadata,
+    )
+
+
+def _report(plan: Plan, row: ReportRow) -> Report:
+    citations = tuple(dict.fromkeys(_citation(plan, row.numbers, *cited) for cited in _cited(row)))
+    return Report(
+        origin=ReportOrigin.IMPORTED,
+        title=row.title,
+        summary=row.summary or "",
+        findings=row.findings,
+        rank=row.rank,
+        text=row.text or "",
+        citations=citations,
+        cited=tuple(one.id for one in citations if one.kind == "passage" and one.id is not None),
+        metadata=row.metadata,
+    )
+
+
+def _cited(row: ReportRow) -> list[tuple[str, str]]:
+    """Kind and number of everything that the report cites, in its order."""
+    parts = [row.title, row.summary or "", row.text or "", *(part for finding in row.findings for part in finding)]
+    return [(one.kind, one.number) for part in parts for one in data_citations.find(part)]
+
+
+def _citation(plan: Plan, numbers: Mapping[tuple[str, str], str] | None, kind: str, number: str) -> Citation:
+    source_id = number if numbers is None else numbers.get((kind, number))
+    return Citation(kind, number, None if source_id is None else _id(plan, kind, source_id))
+
+
+def _id(plan: Plan, kind: str, source_id: str) -> str | None:
+    """The id of the thing of a kind that a load knows under a source id."""
+    if kind == "entity":
+        return plan.entity_id(source_id) if plan.has_entity(source_id) else None
+    if kind == "relation":
+        return plan.edges.get(source_id)
+    if kind == "claim":
+        return plan.claim_id(source_id) if source_id in plan.claims else None
+    if kind == "community":
+        return plan.community_id(source_id) if source_id in plan.communities else None
+    if kind == "passage":
+        return plan.passage_id(source_id) if source_id in plan.passages else None
+    return plan.document_id(source_id) if kind == "document" and source_id in plan.documents else None
