@@ -16,6 +16,7 @@ import orjson
 import typer
 
 from backend import report
+from backend.communities.values import RRF, CommunityQuery
 from backend.errors import AttestError, Malformed
 from backend.evaluation import read_questions
 from backend.explorer import Explorer, open_explorer
@@ -63,6 +64,9 @@ def load(
     dataset: Annotated[str | None, typer.Option(help="Name of the dataset; default the folder's or file's.")] = None,
     collection: Annotated[str | None, typer.Option(help="For documents without one; default the dataset's.")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Retire what these bundles do not have.")] = False,
+    communities: Annotated[
+        bool, typer.Option("--communities", help="Then give what was loaded communities, if it brings none.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Load bundles into the store."""
@@ -74,6 +78,8 @@ def load(
             replace=replace,
             listener=listener,
         )
+        if communities and (lacking := [one.dataset for one in reports if not one.kept.get("communities")]):
+            explorer.build_communities(lacking, listener=listener)
     _print(as_json, reports, lambda: report.loaded(reports))
 
 
@@ -89,10 +95,22 @@ def status(
 
 
 @app.command()
-def index(as_json: AsJson = False) -> None:
-    """Build indexes that are missing or were made with another encoder."""
+def index(
+    communities: Annotated[
+        bool, typer.Option("--communities", help="Give graphs communities that came without, or make these anew.")
+    ] = False,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="With --communities: only of this dataset, whatever it came with.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Build indexes that are missing or were made with another encoder, and communities on request."""
+    if dataset and not communities:
+        raise Malformed("--dataset is for --communities.", hint="Indexes are built for all datasets together.")
     with _explorer() as explorer, report.progress(shown=not as_json) as listener:
         done = explorer.build_indexes(listener=listener)
+        if communities:
+            done += explorer.build_communities(_texts(dataset), listener=listener)
     _print(as_json, {"done": done}, lambda: report.lines(done or ["Nothing was missing."]))
 
 
@@ -163,6 +181,29 @@ def ask(
             answer = report.answer(moments, shown=not as_json)
     if as_json:
         _write(orjson.dumps(_answered(found, answer, watch.timings_ms)))
+
+
+@app.command()
+def communities(
+    text: Annotated[str, typer.Argument(help="A question.")],
+    score: Annotated[str, typer.Option(help="rrf, or weighted by the three coefficients.")] = RRF,
+    alpha: Annotated[float, typer.Option(help="With weighted: of the similarity of report and question.")] = 0.5,
+    beta: Annotated[float, typer.Option(help="With weighted: of the overlap with the question's entities.")] = 0.3,
+    gamma: Annotated[float, typer.Option(help="With weighted: of the relations to these entities.")] = 0.2,
+    level: Annotated[int | None, typer.Option(help="Only communities of this level; 0 is the coarsest.")] = None,
+    limit: Annotated[int, typer.Option(help="Communities, up to 50.")] = 5,
+    collection: Collections = None,
+    document: Documents = None,
+    where: Conditions = None,
+    as_of: AsOf = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the communities that a question is about, with what they say and the passages that state it."""
+    scope = _scope(collection, document, where, as_of)
+    query = CommunityQuery(_text(text), _text(score), alpha, beta, gamma, level, limit, scope)
+    with _explorer() as explorer:
+        found = explorer.communities(query)
+    _print(as_json, found, lambda: report.communities(found))
 
 
 @app.command()

@@ -16,10 +16,13 @@ from typing import TypeVar
 from backend.answers.answering import Moment, stream_answer
 from backend.answers.base import LanguageModel
 from backend.answers.openai import open_model
+from backend.communities.reading import MOST_COMMUNITIES, CommunityView, read_community, titles_of
+from backend.communities.values import CommunityHead, CommunityQuery, CommunityResult
 from backend.errors import AttestError, IndexNotReady, Malformed, NotConfigured, Unavailable
 from backend.evaluation import EvalQuestion, Evaluation, measure, scope_of, table
 from backend.identity import is_canonical
 from backend.loading.bundle import open_bundle
+from backend.loading.communities import datasets_to_build, known_vectors, put_hierarchies, put_reports
 from backend.loading.copying import DatasetCopy, Side, copy
 from backend.loading.jobs import Listener, run_job
 from backend.loading.load import LoadRequest, load
@@ -47,6 +50,7 @@ from backend.models import (
 from backend.names import asked_names, check_names
 from backend.passages import search_passages
 from backend.questions import Answer, Named, Question, Retrieval
+from backend.retrieval.communities.search import search_communities
 from backend.retrieval.retrieve import retrieve
 from backend.scope import ResolvedScope, resolve
 from backend.search import search
@@ -153,6 +157,12 @@ class Explorer:
     def retrieve(self, question: Question) -> Retrieval:
         """The evidence for a question, best first."""
         return self._read_vectors(lambda view: retrieve(view, question, index=self.index_store, encoder=self.encoder))
+
+    def communities(self, query: CommunityQuery) -> CommunityResult:
+        """The communities that answer a question, best first, with context and numbered evidence."""
+        return self._read_vectors(
+            lambda view: search_communities(view, query, index=self.index_store, encoder=self.encoder)
+        )
 
     def answer(self, found: Retrieval) -> Generator[Moment]:
         """The answer from the evidence as it comes; without a model its best sentences, quoted."""
@@ -302,6 +312,30 @@ class Explorer:
             hint="`attest status` lists the datasets.",
         )
 
+    # --- communities -------------------------------------------------------------------------------------------------
+
+    def hierarchy(self, scope: Scope = EVERYTHING) -> tuple[CommunityHead, ...]:
+        """Every community that the scope sees, in order of level and id; `titles` has what each is called."""
+        return tuple(self.store.read(lambda view: view.communities(None, MOST_COMMUNITIES, _checked(view, scope))))
+
+    def titles(self, heads: Sequence[CommunityHead], scope: Scope = EVERYTHING) -> dict[str, str]:
+        """What communities are called, by id; where the scope does not see one whole, by its central members there."""
+        return self.store.read(lambda view: titles_of(view, heads, _checked(view, scope)))
+
+    def community(self, community_id: str, scope: Scope = EVERYTHING) -> CommunityView:
+        """A community with all that is in it; raises Unavailable where the scope sees nothing of it."""
+        return self.store.read(lambda view: read_community(view, _canonical(community_id), _checked(view, scope)))
+
+    def communities_of(self, entity_id: str, scope: Scope = EVERYTHING) -> tuple[CommunityHead, ...]:
+        """The communities of an entity, the coarsest first."""
+
+        def look(view: GraphView) -> tuple[CommunityHead, ...]:
+            resolved = _checked(view, scope)
+            ids = view.communities_of([_canonical(entity_id)], resolved).get(entity_id, ())
+            return tuple(view.communities(ids, len(ids), resolved)) if ids else ()
+
+        return self.store.read(look)
+
     # --- jobs --------------------------------------------------------------------------------------------------------
 
     def status(self, *, check: bool = False) -> StatusReport:
@@ -400,6 +434,21 @@ class Explorer:
             encoded = vectors.encode_missing(ticker)
             writer.commit(None)
         return [*done, *encoded]
+
+    def build_communities(self, datasets: Sequence[str] = (), *, listener: Listener | None = None) -> list[str]:
+        """Gives these datasets communities and reports, or all whose index brought none; what was done, in words.
+
+        Raises Unavailable for an unknown dataset.
+        """
+        with run_job(self.store.jobs, "index", None, listener) as (job, ticker), self.store.writer(job.id) as writer:
+            chosen = self.store.read(lambda view: datasets_to_build(view, datasets))
+            done = put_hierarchies(self.store, writer, chosen, ticker)
+            writer.commit(None)
+        with run_job(self.store.jobs, "index", None, listener) as (job, ticker), self.store.writer(job.id) as writer:
+            vectors = put_reports(self.store, writer, chosen, self.index_store(), ticker)
+            self._vector_writer(writer, job).encode_missing(ticker, known=known_vectors(vectors))
+            writer.commit(None)
+        return done
 
     def copy(self, target: Explorer, *, listener: Listener | None = None) -> list[DatasetCopy]:
         """Copies every dataset that the target's stores lack into them, with all versions and vectors."""

@@ -11,7 +11,7 @@ from backend.models import EVERYTHING, Cut, Passage, Scope, Span
 
 # --- what is asked ---------------------------------------------------------------------------------------------------
 
-STRATEGIES = ("automatic", "passages", "traversal", "entities", "topics", "guided-walk")
+STRATEGIES = ("automatic", "passages", "traversal", "entities", "topics", "guided-walk", "communities")
 
 
 # Source ids that are told of a ranking, whatever the limit.

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from backend import models
 from backend.answers.answering import Moment
+from backend.communities.values import CommunityResult, ReportOrigin
 from backend.errors import AttestError
 from backend.evaluation import Evaluation
 from backend.explorer import Shown
@@ -30,6 +31,11 @@ _ANSWERED = {
     AnswerKind.EXTRACTIVE: "Answer, quoted from the evidence:",
     AnswerKind.MODEL: "Answer by the model {}:",
     AnswerKind.NONE: "No answer.",
+}
+_ORIGINS = {
+    ReportOrigin.EXTRACTIVE: "quoted from passages",
+    ReportOrigin.WRITTEN: "written by a model",
+    ReportOrigin.IMPORTED: "imported, written by a model",
 }
 _UNLIMITED = 10_000  # characters
 _SPEAKS_EVERY = 3.0  # seconds
@@ -184,6 +190,28 @@ def passage_hits(result: models.PassageResult) -> None:
         lines([f"{number}. {_place(hit.passage)}", f"   {hit.passage.id}, {hit.passage.dataset}, {why}"])
         lines([f"   {hit.passage.text}"])
     _bounds(result.cuts)
+
+
+def communities(found: CommunityResult) -> None:
+    """Each community with its signals and its report, then the passages that they lead to."""
+    if found.entities:
+        lines([f"Entities: {', '.join(one.name for one in found.entities)}"])
+    if not found.communities:
+        lines(["Nothing found."])
+    for number, hit in enumerate(found.communities, start=1):
+        signals = ", ".join(
+            f"{name} {'–' if one.rank is None else f'{one.rank} ({one.value})'}" for name, one in hit.signals.items()
+        )
+        lines([f"{number}. {hit.title}", f"   {hit.id}, level {hit.level}, {hit.size} members, {hit.score}; {signals}"])
+        lines(
+            [f"   {_ORIGINS[hit.origin]}{', stale' * hit.stale}{', it covers more than this scope' * hit.covers_more}"]
+        )
+        lines([f"   {hit.report.summary}"])
+    for item in found.evidence:
+        lines([f"[{item.n}] {_place(item.passage)}", f"    {item.passage.id}, {', '.join(item.why)}"])
+        lines([f"    {item.passage.text}"])
+    lines([found.weighting])
+    _bounds(found.cuts)
 
 
 def evidence(found: Retrieval) -> None:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from backend.errors import Malformed
 from backend.models import MAX_LIMIT
 from backend.names import asked_names, check_within, refuse_unknown
-from backend.questions import MOST_RANKED, STRATEGIES, EvidenceItem, Named, Question, Retrieval, StrategyChoice
+from backend.questions import MOST_RANKED, STRATEGIES, Named, Question, Retrieval, StrategyChoice
+from backend.retrieval.communities.search import find_communities
+from backend.retrieval.evidence import item
 from backend.retrieval.guided_walk import guided_walk
 from backend.retrieval.passages import find_passages
 from backend.retrieval.reader import Found, Reader
-from backend.retrieval.traversal import statements
 from backend.retrieval.traversal.search import entities, topics, traversal
 from backend.scope import resolve
 from backend.stopwatch import Stopwatch
@@ -27,6 +28,7 @@ _STRATEGIES: dict[str, Strategy] = {
     "entities": entities,
     "topics": topics,
     "guided-walk": guided_walk,
+    "communities": find_communities,
 }
 _AUTOMATIC = "guided-walk"
 IMPLEMENTED = (*_STRATEGIES, "automatic")
@@ -56,7 +58,7 @@ def retrieve(
     return Retrieval(
         question=question,
         strategy=choice,
-        evidence=tuple(_item(n, one, contents[one.passage_id]) for n, one in enumerate(shown, start=1)),
+        evidence=tuple(item(n, one, contents[one.passage_id]) for n, one in enumerate(shown, start=1)),
         ranked=tuple(contents[one.passage_id].passage.source_id for one in found[:MOST_RANKED]),
         entities=mentioned,
         results=reader.results,
@@ -85,10 +87,3 @@ def _entities(contents: Sequence[Content]) -> tuple[Named, ...]:
     """The entities that the passages mention, those of most passages first, then by name and id."""
     mentioned = Counter(entity for content in contents for entity in content.mentions)
     return tuple(sorted(mentioned, key=lambda entity: (-mentioned[entity], entity.name, entity.id)))
-
-
-def _item(n: int, found: Found, content: Content) -> EvidenceItem:
-    places = sorted(set(found.places))
-    spans = [statements.span(content, place) for place in places if place < len(content.statements)]
-    sentences = tuple(dict.fromkeys(span for span in spans if span is not None))
-    return EvidenceItem(n, content.passage, sentences, round(found.score, 6), found.why)
