@@ -74,6 +74,7 @@ def _opened(settings: Settings) -> Explorer:
         if name not in there:
             say(f"loading {name}")
             explorer.load([DATA / name], dataset=name)
+            explorer.build_communities([name])
     explorer.warm()
     return explorer
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from backend.communities.extractive import InnerEdge, centrality, extractive_report, most_supported, places_of
-from backend.communities.values import Claim, CommunityHead, Report
+from backend.communities.values import Claim, CommunityHead, Report, ReportOrigin
 from backend.errors import Unavailable
 from backend.identity import statement_id
 from backend.models import Passage, Status
@@ -42,8 +42,8 @@ class CommunityView:
     """A community as the scope sees it, whole: members most central first, relations best supported first.
 
     `report` is the stored one, or where the scope hides something that it may rest on, one made anew from what is
-    visible; then `covers_more`. `above` leads from the root down to its parent, `below` are its children. What has
-    `more` was cut by a bound.
+    visible; `covers_more` where a model wrote the stored one. `above` leads from the root down to its parent, `below`
+    are its children. What has `more` was cut by a bound.
     """
 
     head: CommunityHead
@@ -70,6 +70,11 @@ def reports_of(view: GraphView, heads: Sequence[CommunityHead], scope: ResolvedS
 def has_stored_report(head: CommunityHead) -> bool:
     """Whether the scope may see what is written about the community."""
     return head.is_whole and head.report is not None
+
+
+def covers_more(head: CommunityHead) -> bool:
+    """Whether what a model wrote about the community is not shown, since the scope hides some of what it rests on."""
+    return head.report in (ReportOrigin.IMPORTED, ReportOrigin.WRITTEN) and not head.is_whole
 
 
 def made_of_visible(view: GraphView, ids: Sequence[str], scope: ResolvedScope) -> dict[str, Report]:
@@ -193,7 +198,7 @@ def read_community(view: GraphView, community_id: str, scope: ResolvedScope) -> 
     return CommunityView(
         head=head,
         report=reports_of(view, [head], scope)[head.id],
-        covers_more=head.report is not None and not head.is_whole,
+        covers_more=covers_more(head),
         above=above,
         below=below,
         titles=titles_of(view, [*above, *below], scope),

@@ -15,6 +15,7 @@ from backend.retrieval.guided_walk import guided_walk
 from backend.retrieval.passages import find_passages
 from backend.retrieval.reader import Found, Reader
 from backend.retrieval.traversal.search import entities, topics, traversal
+from backend.retrieval.whole import asks_about_the_whole
 from backend.scope import resolve
 from backend.stopwatch import Stopwatch
 from backend.stores.base import GraphView
@@ -42,13 +43,14 @@ def retrieve(
     Raises Malformed for a blank question, an unknown strategy or option, and IndexNotReady naming index and remedy.
     """
     watch = Stopwatch()
-    choice = _choose(question)
+    _check(question)
     with watch.step("scope"):
         scope = resolve(question.scope)
         catalog, unknown = view.opening(asked_names(question.scope))
         refuse_unknown(view, unknown)
     reader = Reader(view, question, scope, catalog, index, encoder)
     with watch.step("strategy"):
+        choice = _choose(reader)
         found = _STRATEGIES[choice.chosen](reader)
     with watch.step("evidence"):
         contents = reader.contents(one.passage_id for one in found[: max(MOST_RANKED, question.limit)])
@@ -70,7 +72,7 @@ def retrieve(
     )
 
 
-def _choose(question: Question) -> StrategyChoice:
+def _check(question: Question) -> None:
     if not question.text.strip():
         raise Malformed("The question is blank.", hint="Ask in a few words, or with a whole sentence.")
     check_within("limit", question.limit, MAX_LIMIT)
@@ -78,9 +80,19 @@ def _choose(question: Question) -> StrategyChoice:
         raise Malformed(
             f"There is no strategy {question.strategy[:100]!r}.", hint=f"There are: {', '.join(STRATEGIES)}."
         )
+
+
+def _choose(reader: Reader) -> StrategyChoice:
+    """The strategy of a question: which one that is automatically, its words say, and whether there are communities."""
+    question = reader.question
     if question.strategy != "automatic":
         return StrategyChoice(question.strategy, question.strategy, "It was asked for.")
-    return StrategyChoice("automatic", _AUTOMATIC, "It measured best over all sets.")
+    if not asks_about_the_whole(question.text):
+        return StrategyChoice("automatic", _AUTOMATIC, "It measured best over all sets.")
+    if not reader.view.communities(None, 1, reader.scope):
+        why = "The question asks about the whole, but there are no communities in scope: `attest index --communities`."
+        return StrategyChoice("automatic", _AUTOMATIC, why)
+    return StrategyChoice("automatic", "communities", "The question asks about the whole and names nothing.")
 
 
 def _entities(contents: Sequence[Content]) -> tuple[Named, ...]:

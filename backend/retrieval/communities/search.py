@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.communities.reading import weighting
+from backend.communities.reading import covers_more, weighting
 from backend.communities.scoring import Ranked, ranked, without_relatives
 from backend.communities.values import (
     RRF,
@@ -164,7 +164,7 @@ def _hit(one: Ranked, pool: Pool, report: Report) -> CommunityHit:
         origin=report.origin,
         stale=head.stale,
         size=head.size,
-        covers_more=head.report is not None and not head.is_whole,
+        covers_more=covers_more(head),
         signals=one.signals,
         score=one.score,
         report=report,
