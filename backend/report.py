@@ -143,11 +143,10 @@ def copied(copies: Sequence[DatasetCopy], to: Settings) -> None:
 
 def status(report: StatusReport) -> None:
     """Datasets, collections, indexes, jobs and versions."""
-    datasets = [
-        (d.name, *(f"{n:,}" for n in (d.documents, d.passages, d.entities, d.mentions, d.relations)))
-        for d in report.datasets
-    ]
-    _table(("dataset", "documents", "passages", "entities", "mentions", "relations"), datasets, numbers={1, 2, 3, 4, 5})
+    counted = ["documents", "passages", "entities", "mentions", "relations"]
+    counted += [kind for kind in ("communities", "reports", "claims") if any(getattr(d, kind) for d in report.datasets)]
+    datasets = [(d.name, *(f"{getattr(d, kind):,}" for kind in counted)) for d in report.datasets]
+    _table(("dataset", *counted), datasets, numbers=set(range(1, len(counted) + 1)))
     collections = [(c.name, f"{c.documents:,}", f"{c.passages:,}") for c in report.collections]
     _table(("collection", "documents", "passages"), collections, numbers={1, 2})
     _table(("label", "index", "state"), [(i.label, i.index, f"{i.state} {i.detail}".strip()) for i in report.indexes])

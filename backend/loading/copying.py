@@ -109,6 +109,7 @@ def _copy_dataset(
         vectors.check_encoder()
         vectors.sweep()
         copying = _Copying(source, writer, dataset)
+        writer.put_versions(dataset, [])  # a dataset from which everything was removed is still one
         copying.each("entity", BATCH, copying.put_entities, ticker)
         copying.each("document", _DOCUMENTS, copying.put_documents, ticker)
         copying.each("relation", BATCH, copying.put_relations, ticker)

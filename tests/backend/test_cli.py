@@ -207,6 +207,9 @@ def test_status_counts_what_is_current(home: Path) -> None:
             "topics": 351,
             "statements": 493,
             "facts": 483,
+            "communities": 0,
+            "reports": 0,
+            "claims": 0,
         }
     ]
     assert {index["state"] for index in status["indexes"]} == {"online"}

@@ -160,6 +160,8 @@ def test_what_is_copied_is_counted_alike_in_both_stores(original: Explorer, empt
         "support": 1,
         "topics": 1,
         "complements": 0,
+        "communities": 0,
+        "claims": 0,
     }
 
 
@@ -289,7 +291,7 @@ def test_the_command_copies_into_a_folder_and_says_how_to_use_it(
     cli.app(["copy", "--to", str(folder / "two")], standalone_mode=False)
     assert capsys.readouterr().out.splitlines() == [
         "library: copied, 1 documents, 1 versions, 1 passages, 2 mentions, 2 entities, 1 relations, 1 support, "
-        "1 topics, 0 complements",
+        "1 topics, 0 complements, 0 communities, 0 claims",
         "To use the copy, set:",
         f"  ATTEST_HOME={folder / 'two'}",
         "  ATTEST_GRAPH=sqlite",
