@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 
+from benchmarks.communities import bench_communities, bench_leiden
 from benchmarks.graphs import Shape
 from benchmarks.loading import bench_load, bench_rates
 from benchmarks.machine import machine
@@ -36,7 +37,7 @@ def main() -> None:
     print(f"At the end: {busyness()}.", flush=True)
 
 
-_NAMES = ("load", "rates", "search", "labels", "walk", "commands", "page", "paint")
+_NAMES = ("load", "rates", "search", "labels", "walk", "communities", "commands", "page", "paint")
 
 
 def _arguments() -> Namespace:
@@ -80,6 +81,7 @@ def _parts(shelf: Shelf, arguments: Namespace) -> dict[str, Callable[[], Iterabl
         "search": lambda: bench_search(with_vectors(shapes), rounds),
         "labels": lambda: [bench_labels(with_vectors([MANY_LABELS]), rounds)],
         "walk": lambda: [bench_walk(shelf.stores(shapes), rounds)],
+        "communities": lambda: [bench_leiden(shapes), *bench_communities(with_vectors(small), rounds)],
         "commands": lambda: [bench_commands(shelf.stores(shapes))],
         "page": lambda: map(bench_first_page, shown()),
         "paint": lambda: map(bench_paint, shown()),

@@ -135,6 +135,11 @@ class Graph:
                 passage_ids=passages,
             )
 
+    def pairs(self) -> Iterator[tuple[str, str, float]]:
+        """The ends of every relation, each with a weight of 1."""
+        for source, target in zip(self._sources.tolist(), self._targets.tolist(), strict=True):
+            yield self.entity_ids[source], self.entity_ids[target], 1.0
+
     def degrees(self) -> Numbers:
         """Relations of each entity."""
         ends = np.concatenate((self._sources, self._targets))

@@ -21,6 +21,8 @@ from backend.vectors.base import Index, Vector
 # What is read of a community: edges between members in stored order, members, claims, and passages that mention most
 # members; and the members that are read for the title of one without edges.
 INSIDE, MEMBERS, CLAIMS, REPRESENTATIVE = 2_000, 500, 200, 5
+# Edges from which it is told who is central and what is best supported: they come best supported first.
+TELLING = 300
 _NAMED = 10
 _CENTRAL, _SHOWN_PASSAGES = 100, 20
 _LEVELS = 64  # a hierarchy is never so deep; parents that lead in a circle end here
@@ -81,7 +83,7 @@ def made_of_visible(view: GraphView, ids: Sequence[str], scope: ResolvedScope) -
     """An extractive report of each community, made of what the scope sees of it; a handful of queries for all."""
     if not ids:
         return {}
-    edges = inner_edges(view, view.inside(ids, INSIDE, scope), scope)
+    edges = inner_edges(view, view.inside(ids, TELLING, scope), scope)
     central = view.central_passages(ids, REPRESENTATIVE, scope)
     best = {community: most_supported(own) for community, own in edges.items()}
     support = view.edge_support([edge.id for own in best.values() for edge in own], 1, scope)

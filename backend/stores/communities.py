@@ -55,7 +55,9 @@ class WeightedEdge(NamedTuple):
 class CommunityRows(Protocol):
     """One call is one query."""
 
-    def communities(self, ids: Sequence[str] | None, limit: int, scope: ResolvedScope) -> list[CommunityHead]:
+    def communities(
+        self, ids: Sequence[str] | None, limit: int, scope: ResolvedScope, *, level: int | None = None
+    ) -> list[CommunityHead]:
         """Those of the communities that the scope sees, the first `limit` in order of level and id; None means all."""
 
     def communities_of(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, tuple[str, ...]]:

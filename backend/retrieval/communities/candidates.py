@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from math import sqrt
 
 from backend.communities.reading import (
-    INSIDE,
     MOST_COMMUNITIES,
     edge_weights,
     has_stored_report,
@@ -23,8 +22,10 @@ from backend.retrieval.reader import Reader
 from backend.vectors.base import Vector
 
 # Edges that are read around the entities of the question, communities whose signals are computed, and of those that tie
-# in structure how many are looked into.
-EDGES, CANDIDATES, TIED = 2_000, 200, 40
+# in structure how many are looked into, and how large these are at most: what is larger is never dense.
+EDGES, CANDIDATES, TIED, DENSE = 2_000, 200, 40, 200
+# Reports that are made anew where the scope does not see the stored ones; a community without has no similarity.
+MADE = 50
 
 
 @dataclass(slots=True)
@@ -69,9 +70,10 @@ def around(reader: Reader, asked: Sequence[str], level: int | None) -> Pool:
 def near(reader: Reader, level: int) -> Pool:
     """The communities of one level whose reports are nearest to a question without a name."""
     with reader.step(f"communities of level {level}") as note:
-        every = reader.view.communities(None, MOST_COMMUNITIES, reader.scope)
-        heads = {head.id: head for head in every if head.level == level}
-        candidates = [Candidate(one.id, one.level, one.parent, one.size, None, 0.0, 0.0, 0.0) for one in heads.values()]
+        every = reader.view.communities(None, MOST_COMMUNITIES, reader.scope, level=level)
+        heads = {head.id: head for head in every}
+        largest = sorted(heads.values(), key=lambda one: (-one.size, one.id))
+        candidates = [Candidate(one.id, one.level, one.parent, one.size, None, 0.0, 0.0, 0.0) for one in largest]
         note(len(candidates))
     pool = Pool(heads, candidates)
     _compare(reader, pool)
@@ -103,12 +105,12 @@ def _pull(one: Candidate) -> tuple[float, float, float, int, str]:
 
 def _tell_ties_apart(reader: Reader, pool: Pool) -> None:
     """Gives candidates that are equal in structure their density, so that the denser one ranks first."""
-    keys = {one.id: _pull(one)[0] for one in pool.candidates if one.structure > 0}
+    keys = {one.id: _pull(one)[0] for one in pool.candidates if one.structure > 0 and one.size <= DENSE}
     shared = Counter(keys.values())
     tied = [one for one in keys if shared[keys[one]] > 1][:TIED]
     if not tied:
         return
-    inside = reader.view.inside(tied, INSIDE, reader.scope)
+    inside = reader.view.inside(tied, DENSE, reader.scope)
     pairs = {
         community: len({frozenset((edge.source.id, edge.target.id)) for edge in read.edges})
         for community, read in inside.items()
@@ -124,7 +126,10 @@ def _compare(reader: Reader, pool: Pool) -> None:
     with reader.step("their reports by meaning") as note:
         heads = [pool.heads[one.id] for one in pool.candidates]
         vectors = _stored_vectors(reader, heads)
-        made = made_of_visible(reader.view, [head.id for head in heads if not has_stored_report(head)], reader.scope)
+        lacking = [head.id for head in heads if not has_stored_report(head)]
+        if len(lacking) > MADE:
+            reader.note(Cut("report", MADE, missing=len(lacking) - MADE))
+        made = made_of_visible(reader.view, lacking[:MADE], reader.scope)
         pool.made = made
         vectors |= report_vectors(reader.view, reader.open_index(), made, reader.scope) if made else {}
         question = reader.question_vector()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from backend.communities.extractive import InnerEdge, most_supported
-from backend.communities.reading import CLAIMS, INSIDE, REPRESENTATIVE, inner_edges, members_with_centrality
+from backend.communities.reading import CLAIMS, REPRESENTATIVE, TELLING, inner_edges, members_with_centrality
 from backend.communities.values import Claim, Report, ReportOrigin
 from backend.models import Evidence
 from backend.questions import Named
@@ -39,12 +39,13 @@ def background(
     view, scope, ids = reader.view, reader.scope, list(reports)
     if not ids:
         return {}
-    edges = inner_edges(view, view.inside(ids, INSIDE, scope), scope)
+    edges = inner_edges(view, view.inside(ids, TELLING, scope), scope)
     members = view.members(ids, MEMBERS, scope)
     chosen = {community: _relations(own, set(asked)) for community, own in edges.items()}
     support = view.edge_support([edge.id for own in chosen.values() for edge in own], EACH, scope)
     claims = view.claims(ids, CLAIMS, scope)
-    central = view.central_passages(ids, REPRESENTATIVE, scope)
+    silent = [community for community, report in reports.items() if not report.cited]
+    central = view.central_passages(silent, REPRESENTATIVE, scope) if silent else {}
     people = {
         community: _central(members_with_centrality(members.get(community), edges.get(community, ())))
         for community in ids

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.communities.reading import covers_more, weighting
+from backend.communities.reading import covers_more, made_of_visible, weighting
 from backend.communities.scoring import Ranked, ranked, without_relatives
 from backend.communities.values import (
     RRF,
@@ -152,6 +152,7 @@ def _hits(reader: Reader, kept: Sequence[Ranked], pool: Pool) -> tuple[Community
     """The communities that are kept, each with its report: the stored one, or the one that was made anew."""
     lacking = [one.candidate.id for one in kept if one.candidate.id not in pool.made]
     reports = pool.made | (reader.view.reports(lacking, reader.scope) if lacking else {})
+    reports |= made_of_visible(reader.view, [one for one in lacking if one not in reports], reader.scope)
     return tuple(_hit(one, pool, reports[one.candidate.id]) for one in kept)
 
 

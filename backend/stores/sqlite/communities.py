@@ -19,6 +19,22 @@ from backend.stores.sqlite.visibility import Visibility
 
 _ASKED = "json_each(:ids) asked CROSS JOIN community c ON c.uuid = asked.value"
 
+# The first edges between two members of the community `c`, and one more: those of the few members of a small one are
+# sorted, of a large one so many are inside that the order of all edges soon leads to enough of them.
+_LARGE = 1_000
+_INNER_OF_SMALL = """(SELECT json_group_array(id) FROM (
+        SELECT e.id FROM membership m CROSS JOIN edge e ON e.source = m.entity
+        CROSS JOIN membership o ON o.community = c.id AND o.entity = e.target
+        WHERE m.community = c.id AND e.source <> e.target
+        ORDER BY e.documents DESC, e.passages DESC, e.uuid LIMIT :limit + 1
+    ))"""
+_INNER_OF_LARGE = """(SELECT json_group_array(id) FROM (
+        SELECT e.id FROM edge e INDEXED BY edge_order WHERE e.source <> e.target
+        AND EXISTS (SELECT 1 FROM membership m WHERE m.community = c.id AND m.entity = e.source)
+        AND EXISTS (SELECT 1 FROM membership m WHERE m.community = c.id AND m.entity = e.target)
+        ORDER BY e.documents DESC, e.passages DESC, e.uuid LIMIT :limit + 1
+    ))"""
+
 
 class CommunityReads:
     """The reading primitives about communities."""
@@ -26,15 +42,18 @@ class CommunityReads:
     connection: Connection
     settled: int
 
-    def communities(self, ids: Sequence[str] | None, limit: int, scope: ResolvedScope) -> list[CommunityHead]:
+    def communities(
+        self, ids: Sequence[str] | None, limit: int, scope: ResolvedScope, *, level: int | None = None
+    ) -> list[CommunityHead]:
         visible = Visibility(scope, self.settled)
         tables = "community c" if ids is None else _ASKED
+        tables += "" if level is None else " WHERE c.level = :level"
         rows = self.connection.read(
             f"""WITH {judged_communities(visible, scope, tables)}
                 SELECT c.*, d.name AS dataset_name, k.name AS collection FROM judged c
                 JOIN dataset d ON d.id = c.dataset LEFT JOIN vector_collection k ON k.id = c.vectors
                 WHERE c.is_seen ORDER BY c.level, c.uuid LIMIT :limit""",
-            {**community_parameters(visible), "ids": json.dumps(ids), "limit": limit},
+            {**community_parameters(visible), "ids": json.dumps(ids), "limit": limit, "level": level},
         )
         return [_head(row) for row in rows]
 
@@ -83,19 +102,19 @@ class CommunityReads:
     def inside(self, ids: Sequence[str], limit: int, scope: ResolvedScope) -> dict[str, EdgeRead]:
         visible = Visibility(scope, self.settled)
         rows = self.connection.read(
-            f"""WITH inner_edges AS MATERIALIZED (
-                    SELECT c.id AS community, e.id AS edge, row_number() OVER (
-                        PARTITION BY c.id ORDER BY e.documents DESC, e.passages DESC, e.uuid
-                    ) AS place
-                    FROM {_ASKED} CROSS JOIN membership m ON m.community = c.id CROSS JOIN edge e ON e.source = m.entity
-                    CROSS JOIN membership o ON o.community = c.id AND o.entity = e.target WHERE e.source <> e.target
+            f"""WITH read_edges AS MATERIALIZED (
+                    SELECT c.uuid AS community, CASE WHEN c.known > {_LARGE} THEN {_INNER_OF_LARGE}
+                        ELSE {_INNER_OF_SMALL} END AS edges FROM {_ASKED}
+                ), placed AS MATERIALIZED (
+                    SELECT r.community, j.value AS edge, j.key AS place FROM read_edges r, json_each(r.edges) j
                 ), wanted AS MATERIALIZED (
-                    SELECT e.*, e.id AS edge FROM edge e
-                    WHERE e.id IN (SELECT edge FROM inner_edges WHERE place <= :limit)
+                    SELECT e.*, e.id AS edge FROM edge e WHERE e.id IN (SELECT edge FROM placed WHERE place < :limit)
                 )
                 {ends_and_edges(visible)}
-                UNION ALL SELECT 'place', 0, 0, c.uuid, x.uuid, i.place, 0, 0, 0 FROM inner_edges i
-                    JOIN community c ON c.id = i.community JOIN edge x ON x.id = i.edge WHERE i.place <= :limit + 1""",
+                UNION ALL SELECT * FROM (
+                    SELECT 'place', 0, 0, i.community, x.uuid, i.place, 0, 0, 0 FROM placed i
+                    CROSS JOIN edge x ON x.id = i.edge ORDER BY i.community, i.place
+                )""",
             {**visible.parameters, "ids": json.dumps(ids), "limit": limit},
         )
         kept = {edge.id: edge for edge in stored_edges(rows)}

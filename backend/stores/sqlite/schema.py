@@ -102,6 +102,8 @@ CREATE TABLE edge (
     current_passages INTEGER NOT NULL DEFAULT 0, current_documents INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX edge_source ON edge (source);
+-- A large community's edges are read in this order until there are enough.
+CREATE INDEX edge_order ON edge (documents DESC, passages DESC, uuid, source, target);
 CREATE INDEX edge_target ON edge (target);
 
 CREATE TABLE relation (
