@@ -100,12 +100,17 @@ class NameScorer:
         )
 
 
+def reciprocal_rank(rank: int) -> float:
+    """1 / (k + rank) with k = 60, what a rank (from 1) adds to a fused score."""
+    return 1 / (RRF_K + rank)
+
+
 def fuse(rankings: Mapping[str, Sequence[str]]) -> dict[str, float]:
     """The reciprocal rank fusion of ranked lists of ids, in no order."""
     scores: dict[str, float] = {}
     for ranking in rankings.values():
         for rank, entity_id in enumerate(ranking, start=1):
-            scores[entity_id] = scores.get(entity_id, 0.0) + 1 / (RRF_K + rank)
+            scores[entity_id] = scores.get(entity_id, 0.0) + reciprocal_rank(rank)
     return scores
 
 

@@ -41,6 +41,7 @@ DRIVERS = {
     "httpx": "backend/vectors/chroma/driver.py",
     "openai": "backend/answers/openai.py",
     "sentence_transformers": "backend/vectors/encoder.py",
+    "graspologic_native": "backend/communities/leiden.py",
     "sentencex": "backend/sentences.py",
 }
 
