@@ -31,7 +31,7 @@ LAYERS = (
     {"backend.stores", "backend.vectors"},
     {"backend.settings", "backend.stopwatch"},
     {"backend.scope"},
-    {"backend.sentences", "backend.questions", "backend.communities.values"},
+    {"backend.sentences", "backend.dates", "backend.questions", "backend.communities.values"},
     {"backend.models", "backend.errors", "backend.identity", "backend.words", "backend.data_citations"},
 )
 DRIVERS = {
