@@ -27,7 +27,7 @@ LAYERS = (
     {"backend.answers"},
     {"backend.retrieval"},
     {"backend.search", "backend.passages", "backend.walks", "backend.communities"},
-    {"backend.ranking", "backend.names"},
+    {"backend.ranking", "backend.names", "backend.statements"},
     {"backend.stores", "backend.vectors"},
     {"backend.settings", "backend.stopwatch"},
     {"backend.scope"},

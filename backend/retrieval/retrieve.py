@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from backend import statements
 from backend.errors import Malformed
 from backend.models import MAX_LIMIT
 from backend.names import asked_names, check_within, refuse_unknown
@@ -12,7 +13,6 @@ from backend.questions import MOST_RANKED, STRATEGIES, EvidenceItem, Named, Ques
 from backend.retrieval.guided_walk import guided_walk
 from backend.retrieval.passages import find_passages
 from backend.retrieval.reader import Found, Reader
-from backend.retrieval.traversal import statements
 from backend.retrieval.traversal.search import entities, topics, traversal
 from backend.scope import resolve
 from backend.stopwatch import Stopwatch

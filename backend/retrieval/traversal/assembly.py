@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from backend import statements
 from backend.models import Document
-from backend.retrieval.traversal import statements
 from backend.retrieval.traversal.contexts import Contexts
 from backend.retrieval.traversal.options import TraversalOptions
 from backend.retrieval.traversal.ranking import Ranked, statement_text

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from backend import statements
 from backend.ranking import RRF_K
 from backend.retrieval.reader import Reader
-from backend.retrieval.traversal import statements
 from backend.retrieval.traversal.options import TraversalOptions
 from backend.retrieval.traversal.retrievers import Reached
-from backend.retrieval.traversal.statements import Key
 from backend.retrieval.traversal.tfidf import tfidf_scores
+from backend.statements import Key
 from backend.stores.lexical import Content
 
 # A long question is compared in pieces of so many words, each beginning with the last few of the one before.

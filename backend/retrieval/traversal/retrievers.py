@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
+from backend import statements
 from backend.models import Cut
 from backend.passages import RankedPassages
 from backend.questions import Named
 from backend.retrieval.names import names_in
 from backend.retrieval.reader import Reader
-from backend.retrieval.traversal import statements
 from backend.retrieval.traversal.beam import Beam
 from backend.retrieval.traversal.contexts import Contexts, build_contexts
 from backend.retrieval.traversal.options import TraversalOptions
-from backend.retrieval.traversal.statements import Key
 from backend.retrieval.traversal.tfidf import tfidf_scores
+from backend.statements import Key
 from backend.stores.lexical import Content, NearEdge, Topic
 
 # Passages of the same topics that are read beside those where the retrievers begin, the nearest to these first.

@@ -10,7 +10,7 @@ from backend.retrieval.traversal.assembly import assemble
 from backend.retrieval.traversal.options import read_options, read_retrievers
 from backend.retrieval.traversal.ranking import Ranked, rank_statements
 from backend.retrieval.traversal.retrievers import Traversal
-from backend.retrieval.traversal.statements import WHOLE
+from backend.statements import WHOLE
 
 
 def traversal(reader: Reader) -> Sequence[Found]:
