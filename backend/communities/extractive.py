@@ -85,6 +85,13 @@ def extractive_report(
     )
 
 
+def report_passages(edges: Iterable[InnerEdge], representative: Sequence[Content]) -> list[Content]:
+    """The passages that a report rests on, each once: of the best supported edges, then the representative ones."""
+    stating = (one.content for one in by_support(edges)[:MOST_EDGES])
+    found = [*(one for one in stating if one is not None), *representative[:MOST_PASSAGES]]
+    return list({one.passage.id: one for one in found}.values())
+
+
 def report_vector(sentences: Sequence[Vector]) -> Vector | None:
     """The mean of the vectors of sentences, of unit length; None where there are none or they cancel out."""
     import numpy as np
