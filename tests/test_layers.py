@@ -31,7 +31,9 @@ LAYERS = (
     {"backend.stores", "backend.vectors"},
     {"backend.settings", "backend.stopwatch"},
     {"backend.scope"},
-    {"backend.sentences", "backend.questions", "backend.communities.values"},
+    {"backend.sentences", "backend.dates", "backend.questions", "backend.communities.values"},
+    # What is said to a model is below all that asks one; answers are only the first to do so.
+    {"backend.answers.base", "backend.answers.quoting"},
     {"backend.models", "backend.errors", "backend.identity", "backend.words", "backend.data_citations"},
 )
 DRIVERS = {

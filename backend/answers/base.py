@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Protocol
+
+from backend.errors import ModelFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +31,16 @@ class LanguageModel(Protocol):
         So whoever reads it can stop at any time; closing the generator ends the request. Raises ModelFailed or
         NotConfigured when the model does not answer, breaks off or is too slow.
         """
+
+
+def whole_text(model: LanguageModel, messages: Sequence[Message], *, most: int) -> str:
+    """All that a model says; raises what it does, and ModelFailed when it writes more than so many characters."""
+    text = ""
+    with closing(model.stream(messages)) as pieces:
+        for piece in pieces:
+            text += piece
+            if len(text) > most:
+                raise ModelFailed(
+                    f"The model {model.name} wrote more than {most:,} characters and was stopped.", hint="Ask again."
+                )
+    return text

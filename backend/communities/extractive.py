@@ -1,109 +1,157 @@
-"""A report without any model: the most central entities as its title, and sentences quoted from passages.
-
-Of the best supported relations each gives the sentence that states it, of the most representative passages each the
-sentence that mentions most members.
-"""
+"""The report of a community without a model: its most central entities, and sentences quoted from its passages."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import fsum
 from typing import NamedTuple
 
-from backend import statements
+from backend.communities.scoring import edge_weights
 from backend.communities.values import Report, ReportOrigin, ReportSentence, SentenceSource
-from backend.questions import Named
+from backend.statements import WHOLE, places, span, text
+from backend.stores.base import StoredEdge
 from backend.stores.lexical import Content
+from backend.vectors.base import Vector
+from backend.words import fold
 
-# How many relations and passages give a sentence, how many sentences are the summary, and how many names the title.
-RELATIONS, PASSAGES = 5, 5
-_SUMMARY, _TITLE = 3, 3
+MOST_EDGES = MOST_PASSAGES = 5
+_TITLED, _SUMMED_UP = 3, 3  # entities in the title, sentences in the summary
 
 
-class InnerEdge(NamedTuple):
-    """An edge between two members as the scope sees it, with the numbers of what states it and its weight."""
+class CentralMember(NamedTuple):
+    """A member of a community with its weighted degree inside it."""
 
     id: str
-    source: Named
-    target: Named
-    type: str
-    documents: int
-    passages: int
-    weight: float
+    name: str
+    label: str
+    centrality: float
 
 
-def centrality(edges: Iterable[InnerEdge]) -> dict[str, float]:
-    """The weighted degree of each member within the community: the sum of the weights of its edges there."""
-    degrees: dict[str, float] = defaultdict(float)
-    for edge in edges:
-        degrees[edge.source.id] += edge.weight
-        degrees[edge.target.id] += edge.weight
-    return dict(degrees)
+@dataclass(frozen=True, slots=True)
+class InnerEdge:
+    """An edge between two members, and the first passage that states it, None where no visible one does."""
+
+    edge: StoredEdge
+    content: Content | None
 
 
-def most_supported(edges: Iterable[InnerEdge]) -> list[InnerEdge]:
-    """The edges that most documents, then passages, state; then by names, type and id."""
-    stated = [edge for edge in edges if edge.passages]
-    return sorted(stated, key=_support)[:RELATIONS]
+def centrality(edges: Iterable[tuple[str, str, float]]) -> dict[str, float]:
+    """The weighted degree Σ weight(u, v) over v of each entity, by the edges (id, id, weight) inside a community."""
+    weights: dict[str, list[float]] = defaultdict(list)
+    for (u, v), weight in edge_weights(edges).items():
+        weights[u].append(weight)
+        weights[v].append(weight)
+    return {entity: fsum(weights[entity]) for entity in sorted(weights)}
 
 
-def _support(edge: InnerEdge) -> tuple[int, int, str, str, str, str]:
-    return (-edge.documents, -edge.passages, edge.source.name, edge.type, edge.target.name, edge.id)
+def by_centrality(members: Iterable[CentralMember]) -> list[CentralMember]:
+    """The most central first, then by name and id."""
+    return sorted(members, key=lambda one: (-one.centrality, one.name, one.id))
+
+
+def by_support(edges: Iterable[InnerEdge]) -> list[InnerEdge]:
+    """Those of most documents first, then of most passages, then by the source's name, type, target's name and id."""
+    return sorted(edges, key=lambda one: _support(one.edge))
+
+
+def title(members: Iterable[CentralMember]) -> str:
+    """The names of the three most central members, with commas between them."""
+    return ", ".join(one.name for one in by_centrality(members)[:_TITLED])
 
 
 def extractive_report(
-    members: Mapping[Named, float],
-    stating: Iterable[tuple[InnerEdge, Content]],
-    representative: Iterable[Content],
+    members: Sequence[CentralMember], edges: Iterable[InnerEdge], representative: Sequence[Content]
 ) -> Report:
-    """The report of a community: its members with their centrality, edges each with a passage that states it, passages.
+    """A report in sentences that stand so in passages, each with its place there.
 
-    No sentence comes twice; without any member it has no title.
+    Of the first passage of each of the five best supported edges the sentence that mentions both ends, else one of
+    them; then of each of the first five representative passages the one that mentions most members. No sentence comes
+    twice; the summary is the first three.
     """
-    ids = {member.id for member in members}
-    found: dict[SentenceSource, str] = {}
-    for edge, content in stating:
-        _add(found, content, _stating(content, edge))
-    for content in representative:
-        _add(found, content, _telling(content, ids))
-    sentences = tuple(ReportSentence(text, (source,)) for source, text in found.items())
-    central = sorted(members, key=lambda member: (-members[member], member.name, member.id))
+    sentences: dict[str, ReportSentence] = {}
+    for content, place in [*_of_edges(edges), *_of_passages(members, representative)]:
+        said = text(content, place).strip()
+        if said:
+            sentences.setdefault(fold(said), ReportSentence(said, (_source(content, place),)))
+    found = tuple(sentences.values())
     return Report(
         origin=ReportOrigin.EXTRACTIVE,
-        title=", ".join(dict.fromkeys(member.name for member in central[:_TITLE])),
-        summary=" ".join(sentence.text for sentence in sentences[:_SUMMARY]),
-        sentences=sentences,
-        cited=tuple(dict.fromkeys(source.passage_id for source in found)),
+        title=title(members),
+        summary=" ".join(one.text for one in found[:_SUMMED_UP]),
+        sentences=found,
+        cited=tuple(dict.fromkeys(source.passage_id for one in found for source in one.sources)),
     )
 
 
-def _add(found: dict[SentenceSource, str], content: Content, place: int | None) -> None:
-    if place is not None:
-        start, end = statements.span(content, place) or (0, len(content.passage.text))
-        found.setdefault(SentenceSource(content.passage.id, start, end), statements.text(content, place).strip())
+def report_passages(edges: Iterable[InnerEdge], representative: Sequence[Content]) -> list[Content]:
+    """The passages that a report rests on, each once: of the best supported edges, then the representative ones."""
+    stating = (one.content for one in by_support(edges)[:MOST_EDGES])
+    found = [*(one for one in stating if one is not None), *representative[:MOST_PASSAGES]]
+    return list({one.passage.id: one for one in found}.values())
 
 
-def _stating(content: Content, edge: InnerEdge) -> int | None:
-    """The sentence that mentions both ends, else either; the first of several."""
-    places = {entity.id: set(own) for entity, own in content.mentions.items()}
-    source, target = places.get(edge.source.id, set()), places.get(edge.target.id, set())
-    return min(source & target or source | target, default=None)
+def report_vector(sentences: Sequence[Vector]) -> Vector | None:
+    """The mean of the vectors of sentences, of unit length; None where there are none or they cancel out."""
+    import numpy as np
+
+    if not sentences:
+        return None
+    mean: Vector = np.mean(np.stack(sentences), axis=0, dtype=np.float32)
+    length = float(np.linalg.norm(mean))
+    return mean / np.float32(length) if length > 0 else None
 
 
-def _telling(content: Content, members: set[str]) -> int | None:
-    """The sentence that mentions most members; the first of several."""
-    mentioned: dict[int, int] = defaultdict(int)
-    for entity, places in content.mentions.items():
-        for place in places if entity.id in members else ():
-            mentioned[place] += 1
-    return min(mentioned, key=lambda place: (-mentioned[place], place), default=None)
+def _support(edge: StoredEdge) -> tuple[int, int, str, str, str, str]:
+    counts = edge.counts
+    return -counts.documents, -counts.passages, edge.source.name, edge.type, edge.target.name, edge.id
 
 
-def places_of(report: Report, contents: Mapping[str, Content]) -> Iterator[tuple[str, int]]:
-    """Passage and place of the statement that each sentence of a report is, as far as the passages are at hand."""
-    for sentence in report.sentences:
-        for source in sentence.sources:
-            content = contents.get(source.passage_id)
-            spans = [] if content is None else [statements.span(content, n) for n in range(len(content.statements))]
-            if (source.start, source.end) in spans:
-                yield source.passage_id, spans.index((source.start, source.end))
+def _of_edges(edges: Iterable[InnerEdge]) -> Iterator[tuple[Content, int]]:
+    for one in by_support(edges)[:MOST_EDGES]:
+        place = None if one.content is None else _stating(one.content, one.edge)
+        if one.content is not None and place is not None:
+            yield one.content, place
+
+
+def _stating(content: Content, edge: StoredEdge) -> int | None:
+    """The first statement that mentions both ends, else the first that mentions one."""
+    ends = {edge.source.id, edge.target.id}
+    counting = _counting(content)
+    counts = _counts(content, ends)
+    return max((place for place in counting if counts[place]), key=lambda place: counts[place], default=None)
+
+
+def _of_passages(members: Iterable[CentralMember], representative: Sequence[Content]) -> Iterator[tuple[Content, int]]:
+    ids = {one.id for one in members}
+    for content in representative[:MOST_PASSAGES]:
+        counts = _counts(content, ids)
+        place = max(_counting(content), key=lambda place: counts[place], default=None)
+        if place is not None:
+            yield content, place
+
+
+def _counting(content: Content) -> list[int]:
+    """The statements that count, in their order; the first one where none mentions anything."""
+    return [place for place in places(content) if place != WHOLE] or [0][: len(content.statements)]
+
+
+def _counts(content: Content, entities: set[str]) -> dict[int, int]:
+    """Per statement how many of these entities it mentions."""
+    counts: dict[int, int] = defaultdict(int)
+    for entity, own in content.mentions.items():
+        for place in own if entity.id in entities else ():
+            counts[place] += 1
+    return counts
+
+
+def _source(content: Content, place: int) -> SentenceSource:
+    """Where a statement stands: at its offsets, else where the passage has its words, else in the whole of it."""
+    passage = content.passage
+    known = span(content, place)
+    if known is not None:
+        return SentenceSource(passage.id, *known)
+    said = text(content, place).strip()
+    start = passage.text.find(said)
+    return SentenceSource(passage.id, *((start, start + len(said)) if start >= 0 else (0, len(passage.text))))

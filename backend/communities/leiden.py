@@ -14,8 +14,8 @@ from math import inf
 
 from backend.communities.scoring import edge_weights
 
-# Larger clusters are split once more, if they can be. GraphRAG's default: a report on ten can still name
-# each of them.
+# Clusters of so many members are split once more, if they can be. GraphRAG's default: a report about ten entities can
+# still name each of them.
 MAX_CLUSTER_SIZE = 10
 # The defaults of the implementation: modularity as it was defined, and next to none but the best moves.
 RESOLUTION, RANDOMNESS = 1.0, 0.001

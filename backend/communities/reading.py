@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from backend.communities.extractive import InnerEdge, centrality, extractive_report, most_supported, places_of
+from backend import statements
+from backend.communities.extractive import (
+    MOST_EDGES,
+    CentralMember,
+    InnerEdge,
+    by_centrality,
+    by_support,
+    centrality,
+    extractive_report,
+    report_vector,
+)
 from backend.communities.values import Claim, CommunityHead, Report, ReportOrigin
 from backend.errors import Unavailable
 from backend.identity import statement_id
 from backend.models import Passage, Status
-from backend.questions import Named
 from backend.scope import ResolvedScope
 from backend.stores.base import EdgeRead, GraphView, StoredEdge, Supported
 from backend.stores.communities import Member, Members
@@ -32,7 +42,7 @@ BY_COUNT = "An edge weighs the number of its relations: not every relation of th
 
 
 @dataclass(frozen=True, slots=True)
-class CentralMember:
+class MemberView:
     """A member with its weighted degree within the community."""
 
     member: Member
@@ -54,7 +64,7 @@ class CommunityView:
     above: tuple[CommunityHead, ...]
     below: tuple[CommunityHead, ...]
     titles: Mapping[str, str]  # of the communities above and below
-    members: tuple[CentralMember, ...]
+    members: tuple[MemberView, ...]
     members_more: bool
     relations: tuple[StoredEdge, ...]
     relations_more: bool
@@ -81,44 +91,69 @@ def covers_more(head: CommunityHead) -> bool:
 
 def made_of_visible(view: GraphView, ids: Sequence[str], scope: ResolvedScope) -> dict[str, Report]:
     """An extractive report of each community, made of what the scope sees of it; a handful of queries for all."""
+    return {community: extractive_report(*one) for community, one in materials(view, ids, scope).items()}
+
+
+class Material(NamedTuple):
+    """What a report is made of: members that are at hand, the best supported edges, and representative passages."""
+
+    members: tuple[CentralMember, ...]
+    edges: tuple[InnerEdge, ...]
+    representative: tuple[Content, ...]
+
+
+def materials(view: GraphView, ids: Sequence[str], scope: ResolvedScope) -> dict[str, Material]:
+    """What the scope sees of each community to make a report of."""
     if not ids:
         return {}
-    edges = inner_edges(view, view.inside(ids, TELLING, scope), scope)
-    central = view.central_passages(ids, REPRESENTATIVE, scope)
-    best = {community: most_supported(own) for community, own in edges.items()}
+    inside = view.inside(ids, TELLING, scope)
+    degrees = inner_degrees(view, inside, scope)
+    best = {community: best_supported(read.edges) for community, read in inside.items()}
     support = view.edge_support([edge.id for own in best.values() for edge in own], 1, scope)
     first = {edge: evidence.passages[0].id for edge, evidence in support.items() if evidence.passages}
+    central = view.central_passages(ids, REPRESENTATIVE, scope)
     wanted = [*first.values(), *(passage for own in central.values() for passage, _ in own)]
     contents = view.contents(list(dict.fromkeys(wanted)), scope)
     named = view.members(ids, _NAMED, scope)
     return {
-        community: extractive_report(
-            members_with_centrality(named.get(community), edges.get(community, ())),
-            [(edge, contents[first[edge.id]]) for edge in best.get(community, ()) if edge.id in first],
-            [contents[passage] for passage, _ in central.get(community, ())],
+        community: Material(
+            central_members(named.get(community), inside.get(community), degrees.get(community, {})),
+            tuple(InnerEdge(edge, contents.get(first.get(edge.id, ""))) for edge in best.get(community, ())),
+            tuple(contents[passage] for passage, _ in central.get(community, ())),
         )
         for community in ids
     }
 
 
-def inner_edges(view: GraphView, inside: Mapping[str, EdgeRead], scope: ResolvedScope) -> dict[str, list[InnerEdge]]:
-    """The edges that were read within communities, each with its weight."""
+def best_supported(edges: Iterable[StoredEdge]) -> list[StoredEdge]:
+    """The edges that most passages state, as many as give a sentence of a report."""
+    return in_order([edge for edge in edges if edge.counts.passages])[:MOST_EDGES]
+
+
+def in_order(edges: Iterable[StoredEdge]) -> list[StoredEdge]:
+    """Edges, best supported first."""
+    return [one.edge for one in by_support(InnerEdge(edge, None) for edge in edges)]
+
+
+def inner_degrees(view: GraphView, inside: Mapping[str, EdgeRead], scope: ResolvedScope) -> dict[str, dict[str, float]]:
+    """Per community the weighted degree that each entity has by the edges that were read."""
     weights = edge_weights(view, (edge for read in inside.values() for edge in read.edges), scope)
     return {
-        community: [
-            InnerEdge(
-                edge.id,
-                Named(edge.source.id, edge.source.name, edge.source.label),
-                Named(edge.target.id, edge.target.name, edge.target.label),
-                edge.type,
-                edge.counts.documents,
-                edge.counts.passages,
-                weights[edge.id],
-            )
-            for edge in read.edges
-        ]
+        community: centrality((edge.source.id, edge.target.id, weights[edge.id]) for edge in read.edges)
         for community, read in inside.items()
     }
+
+
+def central_members(
+    members: Members | None, inside: EdgeRead | None, degrees: Mapping[str, float]
+) -> tuple[CentralMember, ...]:
+    """The members that are at hand: those that were read, and the ends of edges, which are the central ones."""
+    read = [(one.id, one.name, one.label) for one in members.members] if members else []
+    ends = (
+        [(end.id, end.name, end.label) for edge in inside.edges for end in (edge.source, edge.target)] if inside else []
+    )
+    found = dict.fromkeys([*ends, *read])
+    return tuple(by_centrality(CentralMember(*one, degrees.get(one[0], 0.0)) for one in found))
 
 
 def edge_weights(view: GraphView, edges: Iterable[StoredEdge], scope: ResolvedScope) -> dict[str, float]:
@@ -131,14 +166,6 @@ def edge_weights(view: GraphView, edges: Iterable[StoredEdge], scope: ResolvedSc
     weighted = view.weighted_datasets() & by_dataset.keys() if by_dataset else frozenset()
     asked = [edge for dataset in sorted(weighted) for edge in by_dataset[dataset]]
     return weights | (view.edge_weights(asked, scope) if asked else {})
-
-
-def members_with_centrality(members: Members | None, edges: Sequence[InnerEdge]) -> dict[Named, float]:
-    """The members that are at hand: those that were read, and the ends of edges, which are the central ones."""
-    degrees = centrality(edges)
-    read = [Named(one.id, one.name, one.label) for one in members.members] if members else []
-    ends = [end for edge in edges for end in (edge.source, edge.target)]
-    return {entity: degrees.get(entity.id, 0.0) for entity in dict.fromkeys([*ends, *read])}
 
 
 def report_vectors(
@@ -158,21 +185,29 @@ def report_vectors(
     stored = {collection: index.read(collection, list(ids)) for collection, ids in wanted.items()}
     found: dict[str, Vector] = {}
     for community, ids in owners.items():
-        vectors = [stored[collection][one] for collection, one in ids if one in stored[collection]]
-        if vectors:
-            mean: Vector = sum(vectors[1:], start=vectors[0])
-            found[community] = mean / float(mean @ mean) ** 0.5
+        mean = report_vector([stored[collection][one] for collection, one in ids if one in stored[collection]])
+        if mean is not None:
+            found[community] = mean
     return found
 
 
 def _vector_ids(report: Report, contents: Mapping[str, Content]) -> Iterable[tuple[str, str]]:
     """Collection and id of the vector of each sentence."""
-    for passage_id, place in places_of(report, contents):
-        content = contents[passage_id]
+    for content, place in _statements_of(report, contents):
+        passage_id = content.passage.id
         if content.statement_vectors is not None:
             yield content.statement_vectors, statement_id(passage_id, place)
         elif content.vectors is not None:
             yield content.vectors, passage_id
+
+
+def _statements_of(report: Report, contents: Mapping[str, Content]) -> Iterator[tuple[Content, int]]:
+    """The statement that each sentence of a report is, as far as the passages are at hand."""
+    for source in (source for sentence in report.sentences for source in sentence.sources):
+        content = contents.get(source.passage_id)
+        spans = [] if content is None else [statements.span(content, n) for n in range(len(content.statements))]
+        if content is not None and (source.start, source.end) in spans:
+            yield content, spans.index((source.start, source.end))
 
 
 def titles_of(view: GraphView, heads: Sequence[CommunityHead], scope: ResolvedScope) -> dict[str, str]:
@@ -191,12 +226,12 @@ def read_community(view: GraphView, community_id: str, scope: ResolvedScope) -> 
         )
     (head,) = heads
     inside = view.inside([head.id], INSIDE, scope).get(head.id)
-    edges = inner_edges(view, {head.id: inside} if inside else {}, scope).get(head.id, [])
+    degrees = inner_degrees(view, {head.id: inside}, scope)[head.id] if inside else {}
     members = view.members([head.id], MEMBERS, scope).get(head.id)
     above, below = _relatives(view, head, scope)
     passages = [passage for passage, _ in view.central_passages([head.id], _SHOWN_PASSAGES, scope).get(head.id, ())]
     found = view.passages(passages, scope)
-    central = _central(view, members.members if members else (), centrality(edges), scope)
+    central = _central(view, members.members if members else (), degrees, scope)
     return CommunityView(
         head=head,
         report=reports_of(view, [head], scope)[head.id],
@@ -206,7 +241,9 @@ def read_community(view: GraphView, community_id: str, scope: ResolvedScope) -> 
         titles=titles_of(view, [*above, *below], scope),
         members=central,
         members_more=bool(members and members.more),
-        relations=tuple(sorted(inside.edges, key=_best_supported)) if inside else (),
+        relations=tuple(one.edge for one in by_support(InnerEdge(edge, None) for edge in inside.edges))
+        if inside
+        else (),
         relations_more=bool(inside and inside.more),
         claims=view.claims([head.id], CLAIMS, scope).get(head.id, ()),
         passages=tuple(found[passage] for passage in passages if passage in found),
@@ -216,13 +253,13 @@ def read_community(view: GraphView, community_id: str, scope: ResolvedScope) -> 
 
 def _central(
     view: GraphView, read: Sequence[Member], degrees: Mapping[str, float], scope: ResolvedScope
-) -> tuple[CentralMember, ...]:
+) -> tuple[MemberView, ...]:
     """The members that were read and the most central ones, these first."""
     there = {one.id for one in read}
     lacking = [one for one in sorted(degrees, key=lambda one: (-degrees[one], one)) if one not in there][:_CENTRAL]
     found = view.support(lacking, (), 0, scope) if lacking else {}
     members = [*read, *map(_member, found.values())]
-    central = [CentralMember(one, degrees.get(one.id, 0.0)) for one in members]
+    central = [MemberView(one, degrees.get(one.id, 0.0)) for one in members]
     return tuple(sorted(central, key=lambda one: (-one.centrality, one.member.name, one.member.id)))
 
 
@@ -230,11 +267,6 @@ def _member(found: Supported) -> Member:
     entity, passages = found.entity, found.evidence.counts.passages
     status = Status.SUPPORTED if passages else Status.UNSUPPORTED
     return Member(entity.id, entity.source_id, entity.name, entity.label, entity.description, status, passages)
-
-
-def _best_supported(edge: StoredEdge) -> tuple[int, int, str, str, str, str]:
-    counts = edge.counts
-    return (-counts.documents, -counts.passages, edge.source.name, edge.type, edge.target.name, edge.id)
 
 
 def _relatives(

@@ -83,13 +83,18 @@ def names_in(reader: Reader) -> QuestionNames:
     known = {entity.id: entity for entity in found}
     near = tuple(known[one] for one in nearest if one in known)[:_NEAREST]
     names.sort(key=lambda one: one.start)
-    # Where a question writes names with capitals, what it writes without is a word first of all.
     has_proper = any(name.is_proper for name in names)
-    telling = [(one.start, one.end) for one in names if one.is_proper or not has_proper]
+    places = [(one.start, one.end) for one in telling(names)]
     # What a name has in small letters still says what is asked: of "the director of Heat" only "Heat" goes.
-    gone = [_inside(n, telling) and (capitals[n] or not has_proper) for n in range(len(asked))]
+    gone = [_inside(n, places) and (capitals[n] or not has_proper) for n in range(len(asked))]
     free = [word.text for n, word in enumerate(asked) if not gone[n]]
-    return QuestionNames(tuple(names), near, _themes(asked, telling), " ".join(free))
+    return QuestionNames(tuple(names), near, _themes(asked, places), " ".join(free))
+
+
+def telling(names: Sequence[Name]) -> tuple[Name, ...]:
+    """Those that are names first of all: where some have a capital, what has none is a word."""
+    has_proper = any(name.is_proper for name in names)
+    return tuple(name for name in names if name.is_proper or not has_proper)
 
 
 def _capitals(text: str, count: int) -> list[bool]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.communities.extractive import InnerEdge, most_supported
-from backend.communities.reading import CLAIMS, REPRESENTATIVE, TELLING, inner_edges, members_with_centrality
+from backend.communities.extractive import CentralMember
+from backend.communities.reading import CLAIMS, REPRESENTATIVE, TELLING, central_members, in_order, inner_degrees
 from backend.communities.values import Claim, Report, ReportOrigin
 from backend.models import Evidence
-from backend.questions import Named
 from backend.retrieval.reader import Reader
 from backend.scope import ResolvedScope
-from backend.stores.base import GraphView
+from backend.stores.base import GraphView, StoredEdge
 
 # Of each community so many members, relations and claims, and of a relation so many passages.
 MEMBERS, RELATIONS, ABOUT, EACH = 10, 10, 10, 2
@@ -39,15 +38,16 @@ def background(
     view, scope, ids = reader.view, reader.scope, list(reports)
     if not ids:
         return {}
-    edges = inner_edges(view, view.inside(ids, TELLING, scope), scope)
+    inside = view.inside(ids, TELLING, scope)
+    degrees = inner_degrees(view, inside, scope)
     members = view.members(ids, MEMBERS, scope)
-    chosen = {community: _relations(own, set(asked)) for community, own in edges.items()}
+    chosen = {community: _relations(read.edges, set(asked)) for community, read in inside.items()}
     support = view.edge_support([edge.id for own in chosen.values() for edge in own], EACH, scope)
     claims = view.claims(ids, CLAIMS, scope)
     silent = [community for community, report in reports.items() if not report.cited]
     central = view.central_passages(silent, REPRESENTATIVE, scope) if silent else {}
     people = {
-        community: _central(members_with_centrality(members.get(community), edges.get(community, ())))
+        community: central_members(members.get(community), inside.get(community), degrees.get(community, {}))[:MEMBERS]
         for community in ids
     }
     described = _descriptions(view, {one.id for own in people.values() for one in own}, scope)
@@ -62,19 +62,14 @@ def background(
     }
 
 
-def _relations(edges: Iterable[InnerEdge], asked: set[str]) -> list[InnerEdge]:
+def _relations(edges: Sequence[StoredEdge], asked: set[str]) -> list[StoredEdge]:
     """The best supported edges, those that touch the entities of the question first."""
-    own = list(edges)
-    touching = [edge for edge in own if {edge.source.id, edge.target.id} & asked]
-    return list(dict.fromkeys([*most_supported(touching), *most_supported(own)]))[:RELATIONS]
+    touching = [edge for edge in edges if {edge.source.id, edge.target.id} & asked]
+    return list(dict.fromkeys([*in_order(touching)[: RELATIONS // 2], *in_order(edges)]))[:RELATIONS]
 
 
 def _first_claims(claims: Sequence[Claim], asked: set[str]) -> list[Claim]:
     return sorted(claims, key=lambda one: (not {one.subject_id, one.object_id} & asked, one.id))[:ABOUT]
-
-
-def _central(members: Mapping[Named, float]) -> list[Named]:
-    return sorted(members, key=lambda one: (-members[one], one.name, one.id))[:MEMBERS]
 
 
 def _descriptions(view: GraphView, ids: set[str], scope: ResolvedScope) -> dict[str, str | None]:
@@ -90,7 +85,7 @@ def _report(community: str, report: Report, central: Sequence[str]) -> Backgroun
     return Background("report", community, text, str(report.origin), passages)
 
 
-def _relation(edge: InnerEdge, evidence: Evidence) -> Background:
+def _relation(edge: StoredEdge, evidence: Evidence) -> Background:
     kind = "stated" if evidence.passages else "no passage states it"
     text = f"{edge.source.name} {edge.type} {edge.target.name} ({kind})"
     return Background("relation", edge.id, text, "stored", tuple(passage.id for passage in evidence.passages))
@@ -103,6 +98,6 @@ def _claim(claim: Claim) -> Background:
     return Background("claim", claim.id, text, str(ReportOrigin.IMPORTED), claim.passage_ids)
 
 
-def _member(member: Named, description: str | None) -> Background:
+def _member(member: CentralMember, description: str | None) -> Background:
     text = f"{member.name} ({member.label})" + (f": {description}" if description else "")
     return Background("member", member.id, text, "stored", ())

@@ -30,8 +30,9 @@ from backend.questions import EvidenceItem, LeftOut, Question
 from backend.ranking import fuse
 from backend.retrieval.communities.candidates import Pool, around, near
 from backend.retrieval.communities.context import Background, background
-from backend.retrieval.communities.intent import dated_within, read_intent
+from backend.retrieval.communities.intent import read_intent
 from backend.retrieval.communities.matching import matched
+from backend.retrieval.communities.times import dated_within
 from backend.retrieval.evidence import item
 from backend.retrieval.names import names_in
 from backend.retrieval.passages import nearest_places
