@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from backend.models import Cut, Entity
+from backend.ranking import fuse
 from backend.retrieval.names import QuestionNames, names_in
 from backend.retrieval.reader import Found, Reader
 from backend.stores.fulltext import bare
@@ -46,6 +47,8 @@ SIMILARITY = 4.5
 # Bounds: rounds, entities and passages that are pushed in one, passages and facts that are read of an entity, entities
 # of one name, types that are compared, and passages that are ranked in the end.
 ROUNDS, ENTITIES, PASSAGES, EACH, EACH_NAME, TYPES, RANKED = 3, 30, 20, 100, 30, 256, 200
+# Passages whose nearest sentence is read: those that are evidence or told of, and that a cross-encoder may put first.
+READ = 20
 _NO_VISITS = 1e-9
 
 
@@ -118,6 +121,11 @@ class _Walk:
         with reader.step("passages in their order") as note:
             found = self._ranked()
             note(len(found))
+        if reader.open_reranker is None:
+            return found
+        with reader.step("the first of them read by the cross-encoder") as note:
+            found = self._reranked(found)
+            note(min(READ, len(found)))
         return found
 
     # --- the beginning -----------------------------------------------------------------------------------------------
@@ -237,9 +245,29 @@ class _Walk:
             for passage_id in kept
         }
         ordered = sorted(kept, key=lambda passage_id: (-round(scores[passage_id], 6), passage_id))
-        first = self._reader.contents(ordered[: max(20, self._reader.question.limit)])
+        first = self._reader.contents(ordered[: max(READ, self._reader.question.limit)])
         self._read_sentences(first.values())
         return [self._found(passage_id, scores[passage_id], first.get(passage_id)) for passage_id in ordered]
+
+    def _reranked(self, found: Sequence[Found]) -> list[Found]:
+        """The passages in an order in which that of a cross-encoder counts as much as the walk's own."""
+        contents = self._reader.contents(one.passage_id for one in found[:READ])
+        texts = {
+            one.passage_id: _best_of(contents[one.passage_id], one.places)
+            for one in found[:READ]
+            if one.passage_id in contents
+        }
+        scores = self._reader.reranker().scores(self._reader.question.text, list(texts.values()))
+        near = dict(zip(texts, scores, strict=True))
+        lists = {
+            "walk": [one.passage_id for one in found],
+            "cross-encoder": sorted(near, key=lambda passage_id: (-near[passage_id], passage_id)),
+        }
+        fused = fuse(lists)
+        order = sorted(found, key=lambda one: -fused[one.passage_id])
+        return [
+            one._replace(score=fused[one.passage_id], why=(*one.why, *_places(one.passage_id, lists))) for one in order
+        ]
 
     def _likeness(self, vector: Vector | None) -> float:
         if vector is None:
@@ -310,6 +338,21 @@ class _Walk:
             return self._similar.get(passage_id, 0.0), 0
         similarity, place = max(known)
         return similarity, -place
+
+
+def _best_of(content: Content, places: Sequence[int]) -> str:
+    """The nearest sentence of a passage behind the title that it speaks of; without sentences the whole passage."""
+    text = content.passage.text
+    if content.statements and places:
+        text = content.statements[places[0]].of(text)
+    return f"{content.passage.document.title}: {text}"
+
+
+def _places(passage_id: str, lists: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Where a passage stands in each list, where a cross-encoder has read it."""
+    if passage_id not in lists["cross-encoder"]:
+        return ()
+    return (", ".join(f"{name} (place {ids.index(passage_id) + 1})" for name, ids in lists.items()),)
 
 
 def _form(name: str) -> str:

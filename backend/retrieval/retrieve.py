@@ -18,7 +18,7 @@ from backend.scope import resolve
 from backend.stopwatch import Stopwatch
 from backend.stores.base import GraphView
 from backend.stores.lexical import Content
-from backend.vectors.base import Encoder, Index
+from backend.vectors.base import Encoder, Index, Reranker
 
 Strategy = Callable[[Reader], Sequence[Found]]
 _STRATEGIES: dict[str, Strategy] = {
@@ -33,11 +33,17 @@ IMPLEMENTED = (*_STRATEGIES, "automatic")
 
 
 def retrieve(
-    view: GraphView, question: Question, *, index: Callable[[], Index], encoder: Callable[[], Encoder]
+    view: GraphView,
+    question: Question,
+    *,
+    index: Callable[[], Index],
+    encoder: Callable[[], Encoder],
+    reranker: Callable[[], Reranker] | None = None,
 ) -> Retrieval:
     """The evidence for a question, best first.
 
-    Raises Malformed for a blank question, an unknown strategy or option, and IndexNotReady naming index and remedy.
+    Raises Malformed for a blank question, an unknown strategy or option, IndexNotReady naming index and remedy, and
+    NotConfigured for what needs a model that is not set up.
     """
     watch = Stopwatch()
     choice = _choose(question)
@@ -45,7 +51,7 @@ def retrieve(
         scope = resolve(question.scope)
         catalog, unknown = view.opening(asked_names(question.scope))
         refuse_unknown(view, unknown)
-    reader = Reader(view, question, scope, catalog, index, encoder)
+    reader = Reader(view, question, scope, catalog, index, encoder, reranker)
     with watch.step("strategy"):
         found = _STRATEGIES[choice.chosen](reader)
     with watch.step("evidence"):

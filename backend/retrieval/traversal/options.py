@@ -10,7 +10,7 @@ from backend.errors import Malformed, NotConfigured
 
 RETRIEVERS = ("ChunkBasedSearch", "EntityBasedSearch", "EntityNetworkSearch", "TopicBeamSearch")
 DEFAULT_RETRIEVERS = (("ChunkBasedSearch", 1.0), ("EntityNetworkSearch", 1.0))
-_RERANKERS = ("none", "tfidf", "encoder")
+_RERANKERS = ("none", "tfidf", "encoder", "model")
 
 # What the documentation of traversal-based search names and cannot be here: thread pools and caches (one reading asks
 # a few batched questions), clients of a cloud, functions, and cuts that came before any ranking.
@@ -28,7 +28,7 @@ class TraversalOptions:
 
     include_facts: bool = False  # the text of a result shows the facts of each statement
     disaggregate_results: bool = False  # one result per topic, not per source
-    reranker: str = "tfidf"  # one more ranked list of statements: none, tfidf, encoder
+    reranker: str = "tfidf"  # one more ranked list of statements: none, tfidf, encoder, model
     max_statements: int | None = 200
     max_search_results: int | None = 5  # sources
     max_statements_per_topic: int | None = 10
@@ -114,8 +114,11 @@ def _flag(value: str) -> bool:
 
 
 def _check_reranker(name: str) -> None:
-    if name in ("bedrock", "model"):
-        raise NotConfigured(f"No model for the reranker {name!r} can be set up here.", hint="Use tfidf or encoder.")
+    if name == "bedrock":
+        raise NotConfigured(
+            "No client for the reranker 'bedrock' can be set up here.",
+            hint="Use model, with a cross-encoder in ATTEST_RERANKER.",
+        )
     if name not in _RERANKERS:
         raise Malformed(f"There is no reranker {name[:100]!r}.", hint=f"There are: {', '.join(_RERANKERS)}.")
 

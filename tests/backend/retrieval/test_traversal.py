@@ -121,7 +121,7 @@ def test_an_option_that_cannot_be_is_malformed_and_says_what_can(given: str, sai
 
 
 def test_what_needs_a_model_is_not_configured() -> None:
-    for given in ("reranker=bedrock", "topic_reranker=model", "ec_keyword_provider=llm"):
+    for given in ("reranker=bedrock", "ec_keyword_provider=llm"):
         with pytest.raises(NotConfigured):
             read_options([given])
 
