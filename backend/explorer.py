@@ -172,7 +172,9 @@ class Explorer:
         """The evidence for a question, best first."""
         reranker = self.reranker if self.settings.reranker else None
         return self._read_vectors(
-            lambda view: retrieve(view, question, index=self.index_store, encoder=self.encoder, reranker=reranker)
+            lambda view: retrieve(
+                view, question, index=self.index_store, encoder=self.encoder, reranker=reranker, model=self._model
+            )
         )
 
     def answer(self, found: Retrieval) -> Generator[Moment]:

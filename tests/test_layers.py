@@ -28,7 +28,7 @@ LAYERS = (
     {"backend.retrieval"},
     {"backend.search", "backend.passages", "backend.walks"},
     {"backend.ranking", "backend.names"},
-    {"backend.stores", "backend.vectors"},
+    {"backend.stores", "backend.vectors", "backend.answers.base"},
     {"backend.settings", "backend.stopwatch"},
     {"backend.scope"},
     {"backend.sentences", "backend.questions"},

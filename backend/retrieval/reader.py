@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from backend.answers.base import LanguageModel
 from backend.errors import NotConfigured
 from backend.identity import statement_id
 from backend.models import Catalog, Cut
@@ -43,6 +44,7 @@ class Reader:
     open_index: Callable[[], Index]
     open_encoder: Callable[[], Encoder]
     open_reranker: Callable[[], Reranker] | None = None
+    model: LanguageModel | None = None
     steps: list[Step] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
     results: tuple[Mapping[str, Any], ...] = ()
@@ -75,6 +77,15 @@ class Reader:
                 hint="Set ATTEST_RERANKER to one, or use the reranker tfidf or encoder.",
             )
         return self.open_reranker()
+
+    def language_model(self) -> LanguageModel:
+        """The language model; raises NotConfigured where none is set up."""
+        if self.model is None:
+            raise NotConfigured(
+                "No language model is set up, which ec_keyword_provider=llm and derive_subqueries need.",
+                hint="Set ATTEST_LLM_URL and ATTEST_LLM_MODEL, or leave these options as they are.",
+            )
+        return self.model
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:
         """The vectors of texts, in one batch of those that were not encoded before."""

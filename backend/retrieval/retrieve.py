@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from backend.answers.base import LanguageModel
 from backend.errors import Malformed
 from backend.models import MAX_LIMIT
 from backend.names import asked_names, check_within, refuse_unknown
@@ -39,11 +40,12 @@ def retrieve(
     index: Callable[[], Index],
     encoder: Callable[[], Encoder],
     reranker: Callable[[], Reranker] | None = None,
+    model: LanguageModel | None = None,
 ) -> Retrieval:
     """The evidence for a question, best first.
 
     Raises Malformed for a blank question, an unknown strategy or option, IndexNotReady naming index and remedy, and
-    NotConfigured for what needs a model that is not set up.
+    NotConfigured for what needs a model that is not set up. No model is asked unless an option of the question says so.
     """
     watch = Stopwatch()
     choice = _choose(question)
@@ -51,7 +53,7 @@ def retrieve(
         scope = resolve(question.scope)
         catalog, unknown = view.opening(asked_names(question.scope))
         refuse_unknown(view, unknown)
-    reader = Reader(view, question, scope, catalog, index, encoder, reranker)
+    reader = Reader(view, question, scope, catalog, index, encoder, reranker, model)
     with watch.step("strategy"):
         found = _STRATEGIES[choice.chosen](reader)
     with watch.step("evidence"):

@@ -112,6 +112,7 @@ def test_options_are_read_by_their_kind() -> None:
         ("statement_pruning_factor=nan", "a number from 0"),
         ("vss_top_k", "KEY=VALUE"),
         ("reranker=best", "There are: "),
+        ("ec_keyword_provider=vss", "There are: "),
     ],
 )
 def test_an_option_that_cannot_be_is_malformed_and_says_what_can(given: str, said: str) -> None:
@@ -120,10 +121,10 @@ def test_an_option_that_cannot_be_is_malformed_and_says_what_can(given: str, sai
     assert said in raised.value.hint
 
 
-def test_what_needs_a_model_is_not_configured() -> None:
-    for given in ("reranker=bedrock", "ec_keyword_provider=llm"):
-        with pytest.raises(NotConfigured):
-            read_options([given])
+def test_a_reranker_in_a_cloud_is_not_configured_and_the_message_names_the_one_that_can_be() -> None:
+    with pytest.raises(NotConfigured) as raised:
+        read_options(["reranker=bedrock"])
+    assert "model" in raised.value.hint
 
 
 def test_retrievers_have_weights() -> None:
