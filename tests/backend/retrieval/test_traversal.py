@@ -17,6 +17,7 @@ from backend.retrieval.traversal.contexts import ContextEntity, choose_contexts,
 from backend.retrieval.traversal.options import RETRIEVERS, TraversalOptions, read_options, read_retrievers
 from backend.retrieval.traversal.retrievers import diverse
 from backend.retrieval.traversal.tfidf import tfidf_scores
+from tests.counting import CountingEncoder, CountingIndex
 
 WIDGETS, SHIPPING, WEATHER = (
     "Widgets: Acme makes widgets",
@@ -201,6 +202,18 @@ def test_default_search_costs_at_most_ten_queries_of_the_graph(small_world: Expl
     before = small_world.store.reads
     ask(small_world, "Who kept the light at Skerry with Ida Berg?")
     assert small_world.store.reads - before <= 10
+
+
+def test_default_search_costs_two_searches_of_passage_vectors_one_of_others_and_two_batches_of_texts(
+    small_world: Explorer,
+) -> None:
+    index, encoder = CountingIndex(small_world.index_store()), CountingEncoder(small_world.encoder())
+    counted = Explorer(small_world.store, index=lambda: index, encoder=lambda: encoder, settings=small_world.settings)
+    assert ask(counted, "Who kept the light at Skerry with Ida Berg?").context  # there was something to transcribe
+    kinds = {collection.name: collection.kind for collection in counted.catalog().vector_collections}
+    assert {kinds[name] for name in index.searches} == {"chunk", "entity"}
+    assert all(times <= (2 if kinds[name] == "chunk" else 1) for name, times in index.searches.items())
+    assert len(encoder.batches) <= 2
 
 
 def test_a_second_question_knows_nothing_of_the_first(small_world: Explorer) -> None:
