@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 
+from benchmarks.asking import bench_ask
 from benchmarks.graphs import Shape
 from benchmarks.loading import bench_load, bench_rates
 from benchmarks.machine import machine
@@ -14,7 +15,7 @@ from benchmarks.painting import bench_first_page, bench_paint
 from benchmarks.searching import bench_labels, bench_search
 from benchmarks.servers import KINDS, Kind
 from benchmarks.starting import bench_commands
-from benchmarks.stores import MANY_LABELS, SIZES, Opened, Shelf
+from benchmarks.stores import ASKED, MANY_LABELS, SIZES, Opened, Shelf
 from benchmarks.table import Table
 from benchmarks.vectors import place_vectors
 from benchmarks.walking import bench_walk
@@ -36,7 +37,7 @@ def main() -> None:
     print(f"At the end: {busyness()}.", flush=True)
 
 
-_NAMES = ("load", "rates", "search", "labels", "walk", "commands", "page", "paint")
+_NAMES = ("load", "rates", "search", "labels", "ask", "walk", "commands", "page", "paint")
 
 
 def _arguments() -> Namespace:
@@ -79,6 +80,7 @@ def _parts(shelf: Shelf, arguments: Namespace) -> dict[str, Callable[[], Iterabl
         "rates": lambda: bench_rates(shelf.stores(small)),
         "search": lambda: bench_search(with_vectors(shapes), rounds),
         "labels": lambda: [bench_labels(with_vectors([MANY_LABELS]), rounds)],
+        "ask": lambda: [bench_ask(shelf.stores([ASKED]), rounds)],
         "walk": lambda: [bench_walk(shelf.stores(shapes), rounds)],
         "commands": lambda: [bench_commands(shelf.stores(shapes))],
         "page": lambda: map(bench_first_page, shown()),

@@ -89,6 +89,7 @@ def guided_walk(reader: Reader) -> Sequence[Found]:
 class _Walk:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
+        self._each = EACH * reader.question.reach
         self._entities, self._passages = _Mass(), _Mass()
         self._names: dict[str, str] = {}
         self._aliases: dict[str, tuple[str, ...]] = {}  # of the entities that the question names
@@ -164,7 +165,7 @@ class _Walk:
                 found = occurrences.passages
                 if found or occurrences.more:  # what is mentioned everywhere leads somewhere by its facts alone
                     best = max((self._similar.get(one.passage_id, 0.0) for one in found[:NEAREST]), default=0.0)
-                    weight = factor / len(group) / (len(found) or EACH)
+                    weight = factor / len(group) / (len(found) or self._each)
                     seeds[entity.id] += weight * math.exp(best / SEED_TEMPERATURE)
         return seeds
 
@@ -236,9 +237,10 @@ class _Walk:
 
     def _ranked(self) -> list[Found]:
         arrived = self._passages.arrived
-        kept = sorted(arrived, key=lambda passage_id: (-arrived[passage_id], passage_id))[:RANKED]
-        if len(arrived) > RANKED:
-            self._reader.note(Cut("candidate", RANKED, missing=len(arrived) - RANKED))
+        ranked = RANKED * self._reader.question.reach
+        kept = sorted(arrived, key=lambda passage_id: (-arrived[passage_id], passage_id))[:ranked]
+        if len(arrived) > ranked:
+            self._reader.note(Cut("candidate", ranked, missing=len(arrived) - ranked))
         stored = self._reader.vectors_of("chunk", sorted(kept))
         scores = {
             passage_id: math.log(arrived[passage_id] + _NO_VISITS) + SIMILARITY * self._likeness(stored.get(passage_id))
@@ -299,18 +301,18 @@ class _Walk:
     def _read_occurrences(self, entity_ids: Sequence[str]) -> None:
         new = [one for one in dict.fromkeys(entity_ids) if one not in self._occurrences]
         if new:
-            self._occurrences.update(self._reader.view.occurrences(new, EACH, self._reader.scope))
+            self._occurrences.update(self._reader.view.occurrences(new, self._each, self._reader.scope))
             if any(self._occurrences[one].more for one in new):
-                self._reader.note(Cut("candidate", EACH))
+                self._reader.note(Cut("candidate", self._each))
 
     def _read_edges(self, entity_ids: Sequence[str]) -> None:
         """Reads the facts of entities, and compares their types, each once, with what the question says."""
         new = [one for one in entity_ids if one not in self._edges]
         if new:
-            found = self._reader.view.neighbourhoods(new, EACH, self._reader.scope)
+            found = self._reader.view.neighbourhoods(new, self._each, self._reader.scope)
             self._edges.update((entity, near.edges) for entity, near in found.items())
             if any(near.more for near in found.values()):
-                self._reader.note(Cut("candidate", EACH))
+                self._reader.note(Cut("candidate", self._each))
         counts = Counter(edge.type for one in new for edge in self._edges.get(one, ()))
         new_types = (name for name in counts if name not in self._type_similar)
         types = sorted(new_types, key=lambda name: (-counts[name], name))[:TYPES]

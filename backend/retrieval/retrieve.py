@@ -9,7 +9,16 @@ from backend.answers.base import LanguageModel
 from backend.errors import Malformed
 from backend.models import MAX_LIMIT
 from backend.names import asked_names, check_within, refuse_unknown
-from backend.questions import MOST_RANKED, STRATEGIES, EvidenceItem, Named, Question, Retrieval, StrategyChoice
+from backend.questions import (
+    MAX_REACH,
+    MOST_RANKED,
+    STRATEGIES,
+    EvidenceItem,
+    Named,
+    Question,
+    Retrieval,
+    StrategyChoice,
+)
 from backend.retrieval.guided_walk import guided_walk
 from backend.retrieval.passages import find_passages
 from backend.retrieval.reader import Found, Reader
@@ -80,6 +89,7 @@ def _choose(question: Question) -> StrategyChoice:
     if not question.text.strip():
         raise Malformed("The question is blank.", hint="Ask in a few words, or with a whole sentence.")
     check_within("limit", question.limit, MAX_LIMIT)
+    check_within("reach", question.reach, MAX_REACH)
     if question.strategy not in STRATEGIES:
         raise Malformed(
             f"There is no strategy {question.strategy[:100]!r}.", hint=f"There are: {', '.join(STRATEGIES)}."

@@ -92,9 +92,10 @@ class Traversal:
         contents = self.reader.contents(start.passage_id for start in starts)
         own = [list(_around(content)) for content in contents.values()]
         found = list(dict.fromkeys(one for turn in zip_longest(*own) for one in turn if one and one not in contents))
-        if len(found) > _SAME_TOPIC:
-            self.reader.note(Cut("candidate", _SAME_TOPIC, missing=len(found) - _SAME_TOPIC))
-        return found[:_SAME_TOPIC]
+        most = _SAME_TOPIC * self.reader.question.reach
+        if len(found) > most:
+            self.reader.note(Cut("candidate", most, missing=len(found) - most))
+        return found[:most]
 
     def _statements(self, starts: Sequence[Start]) -> list[Reached]:
         """The statements that each start leads to, its own passage's first, then those of the same topic."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from backend.retrieval.traversal.contexts import ContextEntity, choose_contexts,
 from backend.retrieval.traversal.options import RETRIEVERS, TraversalOptions, read_options, read_retrievers
 from backend.retrieval.traversal.retrievers import diverse
 from backend.retrieval.traversal.tfidf import tfidf_scores
+from tests.bundles import long_report, write_bundle
 from tests.counting import CountingEncoder, CountingIndex
 
 WIDGETS, SHIPPING, WEATHER = (
@@ -214,6 +216,17 @@ def test_default_search_costs_two_searches_of_passage_vectors_one_of_others_and_
     assert {kinds[name] for name in index.searches} == {"chunk", "entity"}
     assert all(times <= (2 if kinds[name] == "chunk" else 1) for name, times in index.searches.items())
     assert len(encoder.batches) <= 2
+
+
+def test_a_bound_on_candidates_is_named_and_moved_by_the_reach(explorer: Explorer, folder: Path) -> None:
+    explorer.load([write_bundle(folder / "report", **long_report(130))])
+    cut = ask(explorer, "When did the light burn?")
+    (bound,) = cut.cuts
+    assert (bound.bound, bound.value) == ("candidate", 100)
+    assert ask(explorer, "When did the light burn?", reach=2).truncated_by == ()
+    for wrong in (0, 9):
+        with pytest.raises(Malformed):
+            ask(explorer, "When did the light burn?", reach=wrong)
 
 
 def test_a_second_question_knows_nothing_of_the_first(small_world: Explorer) -> None:
