@@ -162,6 +162,7 @@ def ask(
     ] = None,
     option: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="An option of that strategy.")] = None,
     limit: Annotated[int, typer.Option(help="Passages of evidence, up to 500.")] = 8,
+    reach: Annotated[int, typer.Option(help="Times as many candidates before a bound cuts, up to 8.")] = 1,
     collection: Collections = None,
     document: Documents = None,
     where: Conditions = None,
@@ -171,7 +172,7 @@ def ask(
     """Find evidence for a question, and answer from it."""
     scope = _scope(collection, document, where, as_of)
     retrievers, options = tuple(_texts(retriever)), tuple(_texts(option))
-    question = Question(_text(text), _text(strategy), retrievers, options, limit, scope)
+    question = Question(_text(text), _text(strategy), retrievers, options, limit, scope, reach)
     with _explorer() as explorer:
         found = explorer.retrieve(question)
         if not as_json:

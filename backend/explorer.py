@@ -58,7 +58,7 @@ from backend.settings import Settings
 from backend.status import StatusReport, VectorCheck, check_vectors, read_status
 from backend.stores.base import GraphStore, GraphView, GraphWriter
 from backend.stores.opening import open_store
-from backend.vectors.base import Encoder, Index
+from backend.vectors.base import Encoder, Index, Reranker
 from backend.walks import absent, walk
 from backend.words import fold
 
@@ -102,6 +102,13 @@ class Explorer:
     def _opened_encoder(self) -> Encoder:
         return self._open_encoder()
 
+    @cached_property
+    def _opened_reranker(self) -> Reranker:
+        from backend.vectors.encoder import open_reranker
+
+        assert self.settings.reranker is not None
+        return open_reranker(self.settings.reranker)
+
     def index_store(self) -> Index:
         """The vector store, opened on the first call."""
         with self._lock:
@@ -112,17 +119,28 @@ class Explorer:
         with self._lock:
             return self._opened_encoder
 
+    def reranker(self) -> Reranker:
+        """The cross-encoder that the settings name; its model is loaded by its first use."""
+        with self._lock:
+            return self._opened_reranker
+
     @property
     def encoder_ready(self) -> bool:
         """Whether `warm` has ended, so that a semantic search answers at once."""
         return self._warm
 
     def warm(self) -> None:
-        """Loads the encoder's model and opens the vector store; if that does not answer now, who searches is told."""
+        """Loads the models and opens the vector store; if that does not answer now, who searches is told.
+
+        Raises NotConfigured for an encoder that cannot be loaded.
+        """
         self.encoder().encode(["ready"])
         self._warm = True
         with suppress(AttestError):
             self.index_store().collections()
+        if self.settings.reranker:
+            with suppress(AttestError):
+                self.reranker().scores("ready", ["ready"])
 
     def close(self) -> None:
         """Closes what was opened; the explorer is of no more use."""
@@ -156,7 +174,12 @@ class Explorer:
 
     def retrieve(self, question: Question) -> Retrieval:
         """The evidence for a question, best first."""
-        return self._read_vectors(lambda view: retrieve(view, question, index=self.index_store, encoder=self.encoder))
+        reranker = self.reranker if self.settings.reranker else None
+        return self._read_vectors(
+            lambda view: retrieve(
+                view, question, index=self.index_store, encoder=self.encoder, reranker=reranker, model=self._model
+            )
+        )
 
     def communities(self, query: CommunityQuery) -> CommunityResult:
         """The communities that answer a question, best first, with context and numbered evidence."""

@@ -105,10 +105,10 @@ def require_index(catalog: Catalog, name: str, encoder: Callable[[], Encoder]) -
 # --- the two channels ------------------------------------------------------------------------------------------------
 
 
-def by_words(view: GraphView, text: str, scope: ResolvedScope) -> RankedPassages:
+def by_words(view: GraphView, text: str, scope: ResolvedScope, limit: int = CANDIDATE_LIMIT) -> RankedPassages:
     """The passages that have words of the text, by the weight of those that they have, shorter ones first."""
     asked = words(text)
-    proposals = view.propose_passages(asked, scope, CANDIDATE_LIMIT) if asked else PassageProposals({}, False)
+    proposals = view.propose_passages(asked, scope, limit) if asked else PassageProposals({}, False)
     weights = _weights(proposals, len(asked_words(asked)))
     total = sum(weights) or 1.0
     scored = [
@@ -117,7 +117,7 @@ def by_words(view: GraphView, text: str, scope: ResolvedScope) -> RankedPassages
         if matched
     ]
     scored.sort(key=lambda one: (-one[0], one[1], one[2]))
-    cut = Cut("candidate", CANDIDATE_LIMIT) if proposals.overflowed else None
+    cut = Cut("candidate", limit) if proposals.overflowed else None
     return RankedPassages({passage_id: score for score, _, passage_id in scored}, cut)
 
 

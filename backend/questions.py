@@ -14,6 +14,8 @@ from backend.models import EVERYTHING, Cut, Passage, Scope, Span
 STRATEGIES = ("automatic", "passages", "traversal", "entities", "topics", "guided-walk", "communities")
 
 
+# How many times over the bounds on candidates may be taken.
+MAX_REACH = 8
 # Source ids that are told of a ranking, whatever the limit.
 MOST_RANKED = 20
 
@@ -23,7 +25,7 @@ class Question:
     """A question, and how evidence for it is to be found.
 
     `retrievers` (names, or NAME=WEIGHT) and `options` (KEY=VALUE) are for traversal-based search; `limit` is the number
-    of passages that become evidence.
+    of passages that become evidence. `reach`, 1 to 8, is how many times over candidates are read before a bound cuts.
     """
 
     text: str
@@ -32,6 +34,7 @@ class Question:
     options: tuple[str, ...] = ()
     limit: int = 8
     scope: Scope = EVERYTHING
+    reach: int = 1
 
 
 # --- what is found ---------------------------------------------------------------------------------------------------

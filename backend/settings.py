@@ -64,6 +64,7 @@ SETTINGS = (
     Setting(
         "ATTEST_INDEXES", ",".join(INDEXES), "which vectors a load makes beside those of entities; `none` for no others"
     ),
+    Setting("ATTEST_RERANKER", "none", "a cross-encoder of sentence-transformers, by name or path"),
     Setting("ATTEST_LLM_URL", "no model", "an OpenAI-compatible endpoint, as `http://localhost:11434/v1`"),
     Setting("ATTEST_LLM_MODEL", "none", "the name of a language model there"),
     Setting("ATTEST_LLM_KEY", "none", "and the key, where the endpoint wants one"),
@@ -84,6 +85,7 @@ class Settings:
     vectors: str = CHROMA
     encoder: str | None = None
     indexes: tuple[str, ...] = INDEXES
+    reranker: str | None = None
     llm_url: str | None = None
     llm_model: str | None = None
     llm_key: str | None = field(default=None, repr=False)
@@ -113,6 +115,7 @@ class Settings:
             vectors=_place("ATTEST_VECTORS", given.get("ATTEST_VECTORS"), _VECTORS),
             encoder=given.get("ATTEST_ENCODER") or None,
             indexes=_indexes(given.get("ATTEST_INDEXES")),
+            reranker=given.get("ATTEST_RERANKER") or None,
             llm_url=url or None,
             llm_model=model or None,
             llm_key=given.get("ATTEST_LLM_KEY") or None,
@@ -154,6 +157,7 @@ class Settings:
             "ATTEST_VECTORS": self.vectors,
             "ATTEST_ENCODER": self.encoder,
             "ATTEST_INDEXES": None if self.indexes == INDEXES else ",".join(self.indexes) or "none",
+            "ATTEST_RERANKER": self.reranker,
             "ATTEST_LLM_URL": self.llm_url,
             "ATTEST_LLM_MODEL": self.llm_model,
             "ATTEST_LLM_KEY": self.llm_key,

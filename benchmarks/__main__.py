@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 
+from benchmarks.asking import bench_ask
 from benchmarks.communities import bench_communities, bench_leiden
 from benchmarks.graphs import Shape
 from benchmarks.loading import bench_load, bench_rates
@@ -15,7 +16,7 @@ from benchmarks.painting import bench_first_page, bench_paint
 from benchmarks.searching import bench_labels, bench_search
 from benchmarks.servers import KINDS, Kind
 from benchmarks.starting import bench_commands
-from benchmarks.stores import MANY_LABELS, SIZES, Opened, Shelf
+from benchmarks.stores import ASKED, MANY_LABELS, SIZES, Opened, Shelf
 from benchmarks.table import Table
 from benchmarks.vectors import place_vectors
 from benchmarks.walking import bench_walk
@@ -37,7 +38,7 @@ def main() -> None:
     print(f"At the end: {busyness()}.", flush=True)
 
 
-_NAMES = ("load", "rates", "search", "labels", "walk", "communities", "commands", "page", "paint")
+_NAMES = ("load", "rates", "search", "labels", "ask", "walk", "communities", "commands", "page", "paint")
 
 
 def _arguments() -> Namespace:
@@ -80,6 +81,7 @@ def _parts(shelf: Shelf, arguments: Namespace) -> dict[str, Callable[[], Iterabl
         "rates": lambda: bench_rates(shelf.stores(small)),
         "search": lambda: bench_search(with_vectors(shapes), rounds),
         "labels": lambda: [bench_labels(with_vectors([MANY_LABELS]), rounds)],
+        "ask": lambda: [bench_ask(shelf.stores([ASKED]), rounds)],
         "walk": lambda: [bench_walk(shelf.stores(shapes), rounds)],
         "communities": lambda: [bench_leiden(shapes), *bench_communities(with_vectors(small), rounds)],
         "commands": lambda: [bench_commands(shelf.stores(shapes))],

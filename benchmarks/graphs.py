@@ -37,11 +37,14 @@ class Shape:
     collections: int = 10
     passages_per_document: int = 5
     seed: int = 7
+    sentences: bool = False  # every mention has a sentence of its own, else a passage is one
 
     @property
     def name(self) -> str:
         """A folder name that tells this graph from every other."""
-        digest = blake2b(repr((_GENERATION, asdict(self))).encode(), digest_size=4).hexdigest()
+        # What has come later leaves the names of the graphs that are without it.
+        fields = {key: value for key, value in asdict(self).items() if value is not False}
+        digest = blake2b(repr((_GENERATION, fields)).encode(), digest_size=4).hexdigest()
         return f"{short(self.entities)}-{short(self.relations)}-{self.labels}-labels-{digest}"
 
 
@@ -246,8 +249,8 @@ class Graph:
         for entity, fragment in zip(entities, fragments[1:], strict=False):
             name = self.names[entity]
             mentions.append(NewMention(self.entity_ids[entity], passage_id, name, at, at + len(name)))
-            parts += (name, fragment)
-            at += len(name) + len(fragment) + 2
+            parts += (name, f"{fragment}." if self.shape.sentences else fragment)
+            at += len(name) + len(parts[-1]) + 2
         version, position = self._place(n)
         text = " ".join(parts)
         return NewPassage(passage_id, f"p{n}", version, position, text, None, None, None, {}), mentions

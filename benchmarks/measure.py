@@ -71,6 +71,12 @@ def quietest(measure: Callable[[], T], rounds: int, *, by: Callable[[T], float])
     return min((measure() for _ in range(rounds)), key=by)
 
 
+def processor_ms() -> float:
+    """The processor time of this process until now, of all its threads together."""
+    usage = psutil.Process().cpu_times()
+    return float(usage.user + usage.system) * 1000
+
+
 def memory_mb() -> float:
     """What this process holds in memory, file pages that it has mapped left out."""
     usage = psutil.Process().memory_info()

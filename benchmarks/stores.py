@@ -19,6 +19,8 @@ SIZES = {
 }
 # As dense as what language models and annotators extract; the graphs that are walked have ten relations to an entity.
 EXTRACTED = Shape(entities=10_000, relations=20_000, hub_relations=500)
+# A hundred thousand passages of sentences, as dense.
+ASKED = Shape(entities=100_000, relations=200_000, hub_relations=10_000, sentences=True)
 MANY_LABELS = Shape(entities=100_000, relations=200_000, hub_relations=10_000, labels=300)
 
 

@@ -31,7 +31,7 @@ _SCOPE_KEYS = ("collection", "document", "where", "as_of")
 _KEYS = {
     SEARCH: (TEXT, "results", "label", "mode", "limit", "hit"),
     EXPLORE: ("entity", "depth", "type", "nodes", "edges", "candidates", "view", "node", "edge"),
-    ASK: ("question", "strategy"),
+    ASK: ("question", "strategy", "reach"),
     DATA: (),
 }
 _WALK = WalkQuery("")
@@ -92,10 +92,11 @@ class AskView:
     text: str = ""
     strategy: str = STRATEGIES[0]
     scope: Scope = EVERYTHING
+    reach: int = 1
 
     @property
     def question(self) -> Question:
-        return Question(self.text.strip(), self.strategy, scope=self.scope)
+        return Question(self.text.strip(), self.strategy, scope=self.scope, reach=self.reach)
 
 
 # --- views and parameters --------------------------------------------------------------------------------------------
@@ -139,6 +140,7 @@ def ask_params(view: AskView) -> Params:
     return _present(
         question=[view.text] if view.text else [],
         strategy=_unless(view.strategy, STRATEGIES[0]),
+        reach=_unless(view.reach, 1),
     ) | scope_params(view.scope)
 
 
@@ -177,7 +179,12 @@ def read_explore(params: Mapping[str, Sequence[str]]) -> ExploreView:
 
 
 def read_ask(params: Mapping[str, Sequence[str]]) -> AskView:
-    return AskView(_last(params, "question") or "", _choice(params, "strategy", STRATEGIES), read_scope(params))
+    return AskView(
+        text=_last(params, "question") or "",
+        strategy=_choice(params, "strategy", STRATEGIES),
+        scope=read_scope(params),
+        reach=_number(params, "reach", 1),
+    )
 
 
 def _present(**values: Sequence[str]) -> Params:

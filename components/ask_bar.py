@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from backend.models import Scope
-from backend.questions import STRATEGIES, Retrieval
+from backend.questions import MAX_REACH, STRATEGIES, Named, Retrieval
 from components import address, asking, markup, wording
 from components.address import AskView, ExploreView
 
@@ -66,19 +66,49 @@ def draw_steps(found: Retrieval) -> None:
         st.html(markup.table(("Step", "Found", "Milliseconds"), rows, numbers_from=1))
 
 
+def draw_bound(found: Retrieval, view: AskView) -> None:
+    """A button that raises the bound on candidates, where that has cut what was looked at and can be raised."""
+    target = wider(found, view)
+    if target is not None:
+        text = f"Read {wording.number(target.reach)} times as many"
+        icon = ":material/unfold_more:"
+        st.button(text, key="bound-raise", icon=icon, type="tertiary", on_click=address.go_ask, args=(target,))
+
+
+def wider(found: Retrieval, view: AskView) -> AskView | None:
+    """The same question with twice the reach; None where no bound has cut that this moves."""
+    if "candidate" not in found.truncated_by or view.reach >= MAX_REACH:
+        return None
+    return replace(view, reach=min(MAX_REACH, 2 * view.reach))
+
+
 def draw_ways_on(found: Retrieval, scope: Scope) -> None:
-    """One click to the graph around each of the entities that most of the evidence mentions."""
+    """The graph around the entity that most of the evidence mentions, two steps wide; the others are one click away."""
     if not found.entities:
         return
-    st.html(markup.tag("h2", "Open in Explore", css="at-heading"))
-    with st.container(horizontal=True, gap="xsmall", key="mentioned"):
-        for entity in found.entities[:_LINKS]:
-            st.page_link(
-                address.FILES[address.EXPLORE],
-                label=markup.label(entity.name, 40),
-                icon=":material/hub:",
-                query_params=address.explore_params(ExploreView(entity.id, scope=scope)),
+    best, *others = found.entities[: 1 + _LINKS]
+    told = "Two steps around the one that most of these passages mention, where what they tell of it is:"
+    with st.container(key="mentioned", gap="xxsmall"):
+        st.html(
+            markup.join((markup.tag("h2", "Open in Explore", css="at-heading"), markup.tag("p", told, css="at-quiet")))
+        )
+        _draw_link(best, ExploreView(best.id, depth=2, scope=scope))
+        if others:
+            st.html(
+                markup.tag("p", "A graph begins at one entity. Begin at another that they mention:", css="at-quiet")
             )
+            with st.container(horizontal=True, gap="xsmall"):
+                for entity in others:
+                    _draw_link(entity, ExploreView(entity.id, scope=scope))
+
+
+def _draw_link(entity: Named, view: ExploreView) -> None:
+    st.page_link(
+        address.FILES[address.EXPLORE],
+        label=markup.label(entity.name, 40),
+        icon=":material/hub:",
+        query_params=address.explore_params(view),
+    )
 
 
 def _described(view: AskView) -> str:
@@ -94,4 +124,4 @@ def _described(view: AskView) -> str:
 def _asked() -> None:
     """A callback: what the widgets say is asked."""
     state = st.session_state
-    address.go_ask(replace(address.ask(), text=state[_QUESTION], strategy=state[_STRATEGY]))
+    address.go_ask(replace(address.ask(), text=state[_QUESTION], strategy=state[_STRATEGY], reach=1))

@@ -6,13 +6,13 @@ import threading
 import weakref
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
 from backend.answers.answering import Moment, stopped
 from backend.errors import AttestError, ModelFailed
-from backend.questions import Answer, Question, Retrieval
+from backend.questions import Answer, LeftOut, Question, Retrieval
 from components import address, cached
 from components.address import AskView
 
@@ -47,6 +47,12 @@ class Answering:
     def moment(self) -> Moment | None:
         """How far it is; None while nothing is known of it yet."""
         return self._progress.moment
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """What a full prompt has left out, as far as that is known."""
+        moment = self._progress.moment
+        return moment.answer.left_out if moment else ()
 
     def wait(self, seconds: float) -> None:
         """Until it has ended, but no longer than so."""
@@ -113,7 +119,7 @@ def asked() -> tuple[AskView, ...]:
 def ask(text: str) -> None:
     """A callback: asks this, by the strategy and in the scope of now."""
     view = address.ask()
-    address.go_ask(AskView(text, view.strategy, view.scope))
+    address.go_ask(replace(view, text=text, reach=1))
 
 
 def _answers() -> dict[tuple[Question, str], Answering]:

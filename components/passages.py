@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import streamlit as st
 
 from backend.models import Document, DocumentView, Passage, Scope
-from backend.questions import EvidenceItem
+from backend.questions import EvidenceItem, LeftOut
 from components import cached, errors, markup, scope_picker, wording
 
 _READ = "read-passage"  # place and id of the passage whose document is opened
@@ -23,15 +23,30 @@ def draw(found: Sequence[Passage], *, place: str, scope: Scope, first: int = 1) 
             _draw_one(source_line(number, passage), text, passage, place, scope)
 
 
-def draw_evidence(found: Sequence[EvidenceItem], scope: Scope) -> None:
-    """Draws numbered evidence: what supports an answer is underlined, and a citation leads here."""
+def draw_evidence(found: Sequence[EvidenceItem], scope: Scope, left_out: Collection[LeftOut] = ()) -> None:
+    """Draws numbered evidence: what supports an answer is underlined, and a citation leads here.
+
+    What a full prompt has left out says so.
+    """
+    kept_from = {one.n: one.shortened for one in left_out if one.kind == "evidence"}
     for item in found:
         passage = item.passage
         with st.container(key=f"passage-evidence-{passage.id}", gap="xxsmall"):
             text = markup.passage_text(passage.text, passage.mentions, item.sentences)
             why = markup.tag("div", markup.join((markup.tag("bdi", way) for way in item.why), " · "), css="at-why")
             head = markup.join((markup.anchor(item.n), source_line(item.n, passage), why))
+            if item.n in kept_from:
+                head = markup.join((head, _kept_from_the_model(shortened=kept_from[item.n])))
             _draw_one(head, text, passage, "evidence", scope)
+
+
+def _kept_from_the_model(*, shortened: bool) -> markup.Html:
+    told = (
+        "The model was given only the underlined sentences of this passage: the prompt was full."
+        if shortened
+        else "The model was not given this passage: the prompt was full."
+    )
+    return markup.tag("div", markup.tag("b", told), css="at-why")
 
 
 def _draw_one(head: markup.Html, text: markup.Html, passage: Passage, place: str, scope: Scope) -> None:

@@ -4,20 +4,22 @@ import streamlit as st
 
 from backend.questions import Retrieval
 from components import address, answers, ask_bar, asking, cached, errors, frame, markup, passages, starts, wording
+from components.address import AskView
 
 frame.through_app()
 
 
 @st.fragment(key="evidence")
 @errors.shown()
-def draw_evidence(found: Retrieval) -> None:
+def draw_evidence(found: Retrieval, answering: asking.Answering, view: AskView) -> None:
     title = wording.count(len(found.evidence), "passage") if found.evidence else "No passage was found"
     remarks = [wording.cut(cut) for cut in found.cuts]
     if any(item.sentences for item in found.evidence):
         remarks.insert(0, "Underlined are the sentences that were found.")
     lines = [markup.tag("p", remark, css="at-quiet") for remark in remarks]
     st.html(markup.join((markup.tag("h2", title, css="at-title"), *lines)))
-    passages.draw_evidence(found.evidence, found.question.scope)
+    ask_bar.draw_bound(found, view)
+    passages.draw_evidence(found.evidence, found.question.scope, answering.left_out)
 
 
 @st.fragment(run_every=1)
@@ -45,9 +47,10 @@ else:
     with body, errors.shown():
         found, version = cached.retrieve(view.question)
         asking.remember(view)
+        answering = asking.answering(found, version)
         with pane:
-            draw_evidence(found)
-        answers.draw(found, asking.answering(found, version))
+            draw_evidence(found, answering, view)
+        answers.draw(found, answering)
         ask_bar.draw_ways_on(found, view.scope)
         ask_bar.draw_steps(found)
         ask_bar.draw_before(view)

@@ -18,6 +18,19 @@ def write_bundle(folder: Path, **files: Rows) -> Path:
     return folder
 
 
+def long_report(passages: int) -> dict[str, Rows]:
+    """One document, whose title is its only topic, of so many passages that all mention a lighthouse."""
+    return {
+        "documents": [{"id": "report", "title": "The light of Ness"}],
+        "passages": [
+            {"id": f"p{n}", "document_id": "report", "text": f"The light of Ness burned on night {n}.", "position": n}
+            for n in range(passages)
+        ],
+        "entities": [{"id": "light", "name": "Ness Light", "type": "Place"}],
+        "mentions": [{"entity_id": "light", "passage_id": f"p{n}", "surface": "light"} for n in range(passages)],
+    }
+
+
 def fleet(documents: int, *, edition: str = "first") -> dict[str, Rows]:
     """A bundle of port notices: in each document one vessel calls at one of seven ports, and the passage says so."""
     ports: Rows = [{"id": f"port{n}", "name": f"Port {n}", "type": "Port"} for n in range(7)]

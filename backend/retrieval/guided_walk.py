@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from backend.models import Cut, Entity
+from backend.ranking import fuse
 from backend.retrieval.names import QuestionNames, names_in
 from backend.retrieval.reader import Found, Reader
 from backend.stores.fulltext import bare
@@ -46,6 +47,8 @@ SIMILARITY = 4.5
 # Bounds: rounds, entities and passages that are pushed in one, passages and facts that are read of an entity, entities
 # of one name, types that are compared, and passages that are ranked in the end.
 ROUNDS, ENTITIES, PASSAGES, EACH, EACH_NAME, TYPES, RANKED = 3, 30, 20, 100, 30, 256, 200
+# Passages whose nearest sentence is read: those that are evidence or told of, and that a cross-encoder may put first.
+READ = 20
 _NO_VISITS = 1e-9
 
 
@@ -86,6 +89,7 @@ def guided_walk(reader: Reader) -> Sequence[Found]:
 class _Walk:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
+        self._each = EACH * reader.question.reach
         self._entities, self._passages = _Mass(), _Mass()
         self._names: dict[str, str] = {}
         self._aliases: dict[str, tuple[str, ...]] = {}  # of the entities that the question names
@@ -118,6 +122,11 @@ class _Walk:
         with reader.step("passages in their order") as note:
             found = self._ranked()
             note(len(found))
+        if reader.open_reranker is None:
+            return found
+        with reader.step("the first of them read by the cross-encoder") as note:
+            found = self._reranked(found)
+            note(min(READ, len(found)))
         return found
 
     # --- the beginning -----------------------------------------------------------------------------------------------
@@ -156,7 +165,7 @@ class _Walk:
                 found = occurrences.passages
                 if found or occurrences.more:  # what is mentioned everywhere leads somewhere by its facts alone
                     best = max((self._similar.get(one.passage_id, 0.0) for one in found[:NEAREST]), default=0.0)
-                    weight = factor / len(group) / (len(found) or EACH)
+                    weight = factor / len(group) / (len(found) or self._each)
                     seeds[entity.id] += weight * math.exp(best / SEED_TEMPERATURE)
         return seeds
 
@@ -228,18 +237,39 @@ class _Walk:
 
     def _ranked(self) -> list[Found]:
         arrived = self._passages.arrived
-        kept = sorted(arrived, key=lambda passage_id: (-arrived[passage_id], passage_id))[:RANKED]
-        if len(arrived) > RANKED:
-            self._reader.note(Cut("candidate", RANKED, missing=len(arrived) - RANKED))
+        ranked = RANKED * self._reader.question.reach
+        kept = sorted(arrived, key=lambda passage_id: (-arrived[passage_id], passage_id))[:ranked]
+        if len(arrived) > ranked:
+            self._reader.note(Cut("candidate", ranked, missing=len(arrived) - ranked))
         stored = self._reader.vectors_of("chunk", sorted(kept))
         scores = {
             passage_id: math.log(arrived[passage_id] + _NO_VISITS) + SIMILARITY * self._likeness(stored.get(passage_id))
             for passage_id in kept
         }
         ordered = sorted(kept, key=lambda passage_id: (-round(scores[passage_id], 6), passage_id))
-        first = self._reader.contents(ordered[: max(20, self._reader.question.limit)])
+        first = self._reader.contents(ordered[: max(READ, self._reader.question.limit)])
         self._read_sentences(first.values())
         return [self._found(passage_id, scores[passage_id], first.get(passage_id)) for passage_id in ordered]
+
+    def _reranked(self, found: Sequence[Found]) -> list[Found]:
+        """The passages in an order in which that of a cross-encoder counts as much as the walk's own."""
+        contents = self._reader.contents(one.passage_id for one in found[:READ])
+        texts = {
+            one.passage_id: _best_of(contents[one.passage_id], one.places)
+            for one in found[:READ]
+            if one.passage_id in contents
+        }
+        scores = self._reader.reranker().scores(self._reader.question.text, list(texts.values()))
+        near = dict(zip(texts, scores, strict=True))
+        lists = {
+            "walk": [one.passage_id for one in found],
+            "cross-encoder": sorted(near, key=lambda passage_id: (-near[passage_id], passage_id)),
+        }
+        fused = fuse(lists)
+        order = sorted(found, key=lambda one: -fused[one.passage_id])
+        return [
+            one._replace(score=fused[one.passage_id], why=(*one.why, *_places(one.passage_id, lists))) for one in order
+        ]
 
     def _likeness(self, vector: Vector | None) -> float:
         if vector is None:
@@ -271,18 +301,18 @@ class _Walk:
     def _read_occurrences(self, entity_ids: Sequence[str]) -> None:
         new = [one for one in dict.fromkeys(entity_ids) if one not in self._occurrences]
         if new:
-            self._occurrences.update(self._reader.view.occurrences(new, EACH, self._reader.scope))
+            self._occurrences.update(self._reader.view.occurrences(new, self._each, self._reader.scope))
             if any(self._occurrences[one].more for one in new):
-                self._reader.note(Cut("candidate", EACH))
+                self._reader.note(Cut("candidate", self._each))
 
     def _read_edges(self, entity_ids: Sequence[str]) -> None:
         """Reads the facts of entities, and compares their types, each once, with what the question says."""
         new = [one for one in entity_ids if one not in self._edges]
         if new:
-            found = self._reader.view.neighbourhoods(new, EACH, self._reader.scope)
+            found = self._reader.view.neighbourhoods(new, self._each, self._reader.scope)
             self._edges.update((entity, near.edges) for entity, near in found.items())
             if any(near.more for near in found.values()):
-                self._reader.note(Cut("candidate", EACH))
+                self._reader.note(Cut("candidate", self._each))
         counts = Counter(edge.type for one in new for edge in self._edges.get(one, ()))
         new_types = (name for name in counts if name not in self._type_similar)
         types = sorted(new_types, key=lambda name: (-counts[name], name))[:TYPES]
@@ -310,6 +340,21 @@ class _Walk:
             return self._similar.get(passage_id, 0.0), 0
         similarity, place = max(known)
         return similarity, -place
+
+
+def _best_of(content: Content, places: Sequence[int]) -> str:
+    """The nearest sentence of a passage behind the title that it speaks of; without sentences the whole passage."""
+    text = content.passage.text
+    if content.statements and places:
+        text = content.statements[places[0]].of(text)
+    return f"{content.passage.document.title}: {text}"
+
+
+def _places(passage_id: str, lists: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Where a passage stands in each list, where a cross-encoder has read it."""
+    if passage_id not in lists["cross-encoder"]:
+        return ()
+    return (", ".join(f"{name} (place {ids.index(passage_id) + 1})" for name, ids in lists.items()),)
 
 
 def _form(name: str) -> str:

@@ -97,6 +97,14 @@ def telling(names: Sequence[Name]) -> tuple[Name, ...]:
     return tuple(name for name in names if name.is_proper or not has_proper)
 
 
+def entities_named(reader: Reader, texts: Sequence[str]) -> list[Entity]:
+    """The entities whose whole name or alias is one of the texts, in the order of these."""
+    forms = list(dict.fromkeys(form for text in texts if (form := _text(words(text)))))
+    found = reader.view.named(forms, (), (), 0, reader.scope) if forms else []
+    by_form = _by_form(found, dict.fromkeys(forms))
+    return list({entity.id: entity for form in forms for entity, _ in by_form.get(form, ())}.values())
+
+
 def _capitals(text: str, count: int) -> list[bool]:
     """For each word whether it is written with a capital or a digit first; all are where words run together."""
     found: list[bool] = []

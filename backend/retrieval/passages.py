@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.passages import by_words
+from backend.passages import CANDIDATE_LIMIT, by_words
 from backend.ranking import fuse
 from backend.retrieval.reader import Found, Reader
 
@@ -16,7 +16,8 @@ def find_passages(reader: Reader) -> Sequence[Found]:
     reader.require("chunk")
     reader.require("passages")
     with reader.step("passages by their words") as found:
-        lexical = by_words(reader.view, reader.question.text, reader.scope)
+        limit = CANDIDATE_LIMIT * reader.question.reach
+        lexical = by_words(reader.view, reader.question.text, reader.scope, limit)
         found(len(lexical.scores))
         reader.note(lexical.cut)
     with reader.step("passages by meaning") as found:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from backend.answers.base import LanguageModel
+from backend.errors import NotConfigured
 from backend.identity import statement_id
 from backend.models import Catalog, Cut
 from backend.passages import RankedPassages, by_meaning, require_index
@@ -16,7 +18,7 @@ from backend.questions import Question, Step
 from backend.scope import ResolvedScope
 from backend.stores.base import GraphView
 from backend.stores.lexical import Content
-from backend.vectors.base import Encoder, Index, Vector, Vectors
+from backend.vectors.base import Encoder, Index, Reranker, Vector, Vectors
 
 
 class Found(NamedTuple):
@@ -41,6 +43,8 @@ class Reader:
     catalog: Catalog
     open_index: Callable[[], Index]
     open_encoder: Callable[[], Encoder]
+    open_reranker: Callable[[], Reranker] | None = None
+    model: LanguageModel | None = None
     steps: list[Step] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
     results: tuple[Mapping[str, Any], ...] = ()
@@ -64,6 +68,24 @@ class Reader:
     def require(self, index: str) -> None:
         """Raises IndexNotReady unless this index is online and of the encoder."""
         require_index(self.catalog, index, self.open_encoder)
+
+    def reranker(self) -> Reranker:
+        """The cross-encoder; raises NotConfigured where none is set up."""
+        if self.open_reranker is None:
+            raise NotConfigured(
+                "No cross-encoder is set up, which the reranker `model` needs.",
+                hint="Set ATTEST_RERANKER to one, or use the reranker tfidf or encoder.",
+            )
+        return self.open_reranker()
+
+    def language_model(self) -> LanguageModel:
+        """The language model; raises NotConfigured where none is set up."""
+        if self.model is None:
+            raise NotConfigured(
+                "No language model is set up, which ec_keyword_provider=llm and derive_subqueries need.",
+                hint="Set ATTEST_LLM_URL and ATTEST_LLM_MODEL, or leave these options as they are.",
+            )
+        return self.model
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:
         """The vectors of texts, in one batch of those that were not encoded before."""

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from backend.answers.base import LanguageModel
 from backend.errors import Malformed
 from backend.models import MAX_LIMIT
 from backend.names import asked_names, check_within, refuse_unknown
-from backend.questions import MOST_RANKED, STRATEGIES, Named, Question, Retrieval, StrategyChoice
+from backend.questions import (
+    MAX_REACH,
+    MOST_RANKED,
+    STRATEGIES,
+    Named,
+    Question,
+    Retrieval,
+    StrategyChoice,
+)
 from backend.retrieval.communities.search import find_communities
 from backend.retrieval.evidence import item
 from backend.retrieval.guided_walk import guided_walk
@@ -20,7 +29,7 @@ from backend.scope import resolve
 from backend.stopwatch import Stopwatch
 from backend.stores.base import GraphView
 from backend.stores.lexical import Content
-from backend.vectors.base import Encoder, Index
+from backend.vectors.base import Encoder, Index, Reranker
 
 Strategy = Callable[[Reader], Sequence[Found]]
 _STRATEGIES: dict[str, Strategy] = {
@@ -36,11 +45,18 @@ IMPLEMENTED = (*_STRATEGIES, "automatic")
 
 
 def retrieve(
-    view: GraphView, question: Question, *, index: Callable[[], Index], encoder: Callable[[], Encoder]
+    view: GraphView,
+    question: Question,
+    *,
+    index: Callable[[], Index],
+    encoder: Callable[[], Encoder],
+    reranker: Callable[[], Reranker] | None = None,
+    model: LanguageModel | None = None,
 ) -> Retrieval:
     """The evidence for a question, best first.
 
-    Raises Malformed for a blank question, an unknown strategy or option, and IndexNotReady naming index and remedy.
+    Raises Malformed for a blank question, an unknown strategy or option, IndexNotReady naming index and remedy, and
+    NotConfigured for what needs a model that is not set up. No model is asked unless an option of the question says so.
     """
     watch = Stopwatch()
     _check(question)
@@ -48,7 +64,7 @@ def retrieve(
         scope = resolve(question.scope)
         catalog, unknown = view.opening(asked_names(question.scope))
         refuse_unknown(view, unknown)
-    reader = Reader(view, question, scope, catalog, index, encoder)
+    reader = Reader(view, question, scope, catalog, index, encoder, reranker, model)
     with watch.step("strategy"):
         choice = _choose(reader)
         found = _STRATEGIES[choice.chosen](reader)
@@ -76,6 +92,7 @@ def _check(question: Question) -> None:
     if not question.text.strip():
         raise Malformed("The question is blank.", hint="Ask in a few words, or with a whole sentence.")
     check_within("limit", question.limit, MAX_LIMIT)
+    check_within("reach", question.reach, MAX_REACH)
     if question.strategy not in STRATEGIES:
         raise Malformed(
             f"There is no strategy {question.strategy[:100]!r}.", hint=f"There are: {', '.join(STRATEGIES)}."

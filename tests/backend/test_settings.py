@@ -18,6 +18,7 @@ SERVER = {
     "ATTEST_VECTORS": "https://vectors.example/chroma",
     "ATTEST_ENCODER": "some/model",
     "ATTEST_INDEXES": "chunk",
+    "ATTEST_RERANKER": "some/reranker",
     "ATTEST_LLM_URL": "http://localhost:11434/v1",
     "ATTEST_LLM_MODEL": "some-model:7b",
     "ATTEST_LLM_KEY": "s3cret-key",

@@ -12,7 +12,7 @@ import pytest
 
 from backend.explorer import Explorer
 from components import cached
-from tests.bundles import fleet, write_bundle
+from tests.bundles import fleet, long_report, write_bundle
 from tests.pages.conftest import HOSTILE, Visitor
 from tests.pages.test_search import SlowEncoder
 from tests.servers.model import Fail, ModelServer, Step, Wait, says
@@ -113,10 +113,42 @@ def test_link_that_does_not_resolve_says_so(
     assert visitor.errors.count(sentence) == 1
 
 
-def test_entities_of_the_evidence_open_in_explore_under_the_same_scope(world: Explorer, visitor: Visitor) -> None:
+def test_explore_opens_two_steps_around_one_entity_and_the_others_are_links_under_the_same_scope(
+    world: Explorer, visitor: Visitor
+) -> None:
     visitor.open("ask", question=QUESTION, collection="records")
     queries = [link.proto.query_string for link in visitor.app.page_link if link.proto.query_string]
-    assert f"entity={entity('line')}&collection=records" in queries
+    (best,) = [query for query in queries if "depth=2" in query]
+    assert best == f"entity={entity('line')}&depth=2&collection=records"
+    assert f"entity={entity('petrel')}&collection=records" in queries
+    assert "A graph begins at one entity." in visitor.words
+
+
+def test_a_bound_that_cut_what_was_looked_at_is_named_and_can_be_raised(
+    served: Explorer, visitor: Visitor, folder: Path
+) -> None:
+    served.load([write_bundle(folder / "report", **long_report(130))])
+    visitor.open("ask", question="When did the light burn?", strategy="traversal")
+    assert "Cut by the candidate bound of 100: " in visitor.words
+    visitor.click("Read 2 times as many")
+    assert visitor.address["reach"] == "2"
+    assert "Cut by the candidate bound" not in visitor.words
+    assert "Read 2 times as many" not in visitor.buttons
+
+
+def test_what_a_full_prompt_left_out_is_marked_beside_the_evidence(
+    served: Explorer, visitor: Visitor, folder: Path, index: ExactIndex
+) -> None:
+    bundle = long_report(3)
+    bundle["passages"][1]["text"] += " Nobody saw it." * 300
+    served.load([write_bundle(folder / "report", **bundle)])
+    with ModelServer(says("It burned [1].")) as model:
+        settings = replace(served.settings, llm_url=model.address, llm_model="small", llm_tokens=700)
+        explorer = Explorer(served.store, index=lambda: index, encoder=served.encoder, settings=settings)
+        explorer.warm()
+        cached.open_with(lambda _: explorer)
+        until(visitor.open("ask", question="When did the light burn?"), "written by a model")
+    assert visitor.words.count("The model was given only the underlined sentences of this passage") == 1
 
 
 def test_without_evidence_there_is_no_answer(world: Explorer, visitor: Visitor) -> None:

@@ -118,6 +118,9 @@ class Beam:
         if self.options.topic_reranker == "tfidf":
             by_text = tfidf_scores(list(texts.values()), [self.reader.question.text])
             scores = {topic_id: by_text.get(text, 0.0) for topic_id, text in texts.items()}
+        elif self.options.topic_reranker == "model":
+            read = self.reader.reranker().scores(self.reader.question.text, list(texts.values()))
+            scores = dict(zip(texts, read, strict=True))
         else:
             question = self.reader.question_vector()
             stored = self.reader.vectors_of("topic", list(texts))

@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from backend.models import Entity
 from backend.questions import Named
 from backend.ranking import fuse
-from backend.retrieval.names import QuestionNames
+from backend.retrieval.names import QuestionNames, entities_named
 from backend.retrieval.reader import Reader
+from backend.retrieval.traversal.model import model_keywords
 from backend.retrieval.traversal.options import TraversalOptions
 from backend.retrieval.traversal.tfidf import tfidf_scores
 from backend.stores.lexical import Content, NearEdge
@@ -65,9 +67,9 @@ def build_contexts(
 
     Costs a query for each step of the network, and one for the degrees.
     """
-    keywords = names.keywords[: options.max_keywords]
+    keywords, by_keyword = _keywords(reader, options, names)
     phrases = [reader.question.text, *keywords]
-    seeds = _seeds(names, nearest, phrases)[: options.ec_max_entities]
+    seeds = _seeds(names, by_keyword, nearest, phrases)[: options.ec_max_entities]
     if not seeds or not options.ec_max_contexts:
         return Contexts((), keywords, {})
     edges: dict[str, tuple[NearEdge, ...]] = {}
@@ -86,14 +88,33 @@ def build_contexts(
     return Contexts(tuple(choose_contexts(forest_paths(forest), kept)[: options.ec_max_contexts]), keywords, edges)
 
 
-def _seeds(names: QuestionNames, nearest: Sequence[Content], phrases: Sequence[str]) -> list[Named]:
-    """What the question names and what its nearest passages mention: ranks of every channel, and of likeness, fused."""
-    known = {one.id: Named(one.id, one.name, one.label) for one in names.entities()}
+def _keywords(
+    reader: Reader, options: TraversalOptions, names: QuestionNames
+) -> tuple[tuple[str, ...], Sequence[Entity]]:
+    """The keywords, and the entities that are called like those which are not from the names in the question."""
+    if options.ec_keyword_provider == "passthru":
+        return (reader.question.text,), ()
+    if options.ec_keyword_provider == "llm":
+        keywords = model_keywords(reader, options.max_keywords)
+        return keywords, entities_named(reader, keywords)
+    return names.keywords[: options.max_keywords], ()
+
+
+def _seeds(
+    names: QuestionNames, by_keyword: Sequence[Entity], nearest: Sequence[Content], phrases: Sequence[str]
+) -> list[Named]:
+    """What question and keywords name and the nearest passages mention: the ranks of all channels, fused."""
+    known = {one.id: Named(one.id, one.name, one.label) for one in (*names.entities(), *by_keyword)}
     mentioned = [entity for content in nearest for entity in content.mentions]
     known.update((entity.id, entity) for entity in mentioned)
     similar = _similarities(known.values(), phrases)
     alike = sorted(known, key=lambda one: (-similar[one], known[one].name, one))
-    channels = {**names.channels(), "passages": list(dict.fromkeys(entity.id for entity in mentioned)), "alike": alike}
+    channels = {
+        **names.channels(),
+        "keywords": [one.id for one in by_keyword],
+        "passages": list(dict.fromkeys(entity.id for entity in mentioned)),
+        "alike": alike,
+    }
     scores = fuse(channels)
     return [known[one] for one in sorted(known, key=lambda one: (-scores[one], known[one].name, one))]
 

@@ -10,7 +10,8 @@ from backend.errors import Malformed, NotConfigured
 
 RETRIEVERS = ("ChunkBasedSearch", "EntityBasedSearch", "EntityNetworkSearch", "TopicBeamSearch")
 DEFAULT_RETRIEVERS = (("ChunkBasedSearch", 1.0), ("EntityNetworkSearch", 1.0))
-_RERANKERS = ("none", "tfidf", "encoder")
+_RERANKERS = ("none", "tfidf", "encoder", "model")
+_KEYWORD_PROVIDERS = ("nlp", "passthru", "llm")
 
 # What the documentation of traversal-based search names and cannot be here: thread pools and caches (one reading asks
 # a few batched questions), clients of a cloud, functions, and cuts that came before any ranking.
@@ -18,7 +19,7 @@ LEFT_OUT = (
     *("num_workers", "no_cache", "bedrock_reranker_client_config", "debug_results", "expand_entities"),
     *("source_formatter", "reranking_source_metadata_fn", "query_limit", "results_pruning_threshold"),
     *("chunk_cosine_top_k", "chunk_beam_width", "chunk_beam_max_depth", "enable_multipart_queries"),
-    *("include_chunk_details", "derive_subqueries", "max_subqueries", "token_truncation_mode"),
+    *("include_chunk_details", "token_truncation_mode"),
 )
 
 
@@ -28,7 +29,7 @@ class TraversalOptions:
 
     include_facts: bool = False  # the text of a result shows the facts of each statement
     disaggregate_results: bool = False  # one result per topic, not per source
-    reranker: str = "tfidf"  # one more ranked list of statements: none, tfidf, encoder
+    reranker: str = "tfidf"  # one more ranked list of statements: none, tfidf, encoder, model
     max_statements: int | None = 200
     max_search_results: int | None = 5  # sources
     max_statements_per_topic: int | None = 10
@@ -39,7 +40,10 @@ class TraversalOptions:
     statement_pruning_factor: float | None = 0.05  # of the best score
     statement_pruning_threshold: float | None = None
     max_context_tokens: int | None = None
-    ec_keyword_provider: str = "nlp"  # names and themes; llm needs a model
+    derive_subqueries: bool = False  # a language model takes the question apart, and each part is searched for too
+    max_subqueries: int | None = 2
+    # `vss`, a model that reads passages to find keywords, is none of them: what passages say is searched anyway.
+    ec_keyword_provider: str = "nlp"  # nlp: names and themes; passthru: the question; llm: by a language model
     ec_max_entities: int | None = 5
     ec_max_score_factor: float = 10.0
     ec_min_score_factor: float = 0.1
@@ -68,10 +72,10 @@ def read_options(given: Sequence[str]) -> TraversalOptions:
     options = TraversalOptions(**chosen)
     for name in (options.reranker, options.topic_reranker):
         _check_reranker(name)
-    if options.ec_keyword_provider != "nlp":
-        raise NotConfigured(
-            f"Keywords by {options.ec_keyword_provider!r} need a language model.",
-            hint="Leave ec_keyword_provider at nlp.",
+    if options.ec_keyword_provider not in _KEYWORD_PROVIDERS:
+        raise Malformed(
+            f"There is no keyword provider {options.ec_keyword_provider[:100]!r}.",
+            hint=f"There are: {', '.join(_KEYWORD_PROVIDERS)}.",
         )
     return options
 
@@ -114,8 +118,11 @@ def _flag(value: str) -> bool:
 
 
 def _check_reranker(name: str) -> None:
-    if name in ("bedrock", "model"):
-        raise NotConfigured(f"No model for the reranker {name!r} can be set up here.", hint="Use tfidf or encoder.")
+    if name == "bedrock":
+        raise NotConfigured(
+            "No client for the reranker 'bedrock' can be set up here.",
+            hint="Use model, with a cross-encoder in ATTEST_RERANKER.",
+        )
     if name not in _RERANKERS:
         raise Malformed(f"There is no reranker {name[:100]!r}.", hint=f"There are: {', '.join(_RERANKERS)}.")
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from backend import statements
+from backend.models import Cut
 from backend.ranking import RRF_K
 from backend.retrieval.reader import Reader
 from backend.retrieval.traversal.options import TraversalOptions
@@ -43,20 +44,24 @@ def rank_statements(
         for one in own:
             ways.setdefault(one.key, one)
     contents = {content.passage.id: content for content in reader.known(dict.fromkeys(key.passage_id for key in ways))}
+    fused = {
+        key: sum(weights[name] / (RRF_K + places[key]) for name, places in ranks.items() if key in places)
+        for key in ways
+    }
     with reader.step(f"statements ranked, reranker {options.reranker}") as note:
-        scores = rerank(reader, options, list(ways), contents, transcriptions)
+        best_first = sorted(ways, key=lambda one: (-fused[one], one))
+        scores = rerank(reader, options, best_first, contents, transcriptions)
         note(len(scores))
     reranked = {
         key: (n, scores[key]) for n, key in enumerate(sorted(scores, key=lambda one: (-scores[one], one)), start=1)
     }
-    fused: list[Ranked] = []
+    ranked: list[Ranked] = []
     for key, way in ways.items():
         own_ranks = {name: places[key] for name, places in ranks.items() if key in places}
-        score = sum(weights[name] / (RRF_K + rank) for name, rank in own_ranks.items())
-        score += 1 / (RRF_K + reranked[key][0]) if key in reranked else 0.0
-        fused.append(Ranked(key, round(score, 6), own_ranks, way, reranked.get(key)))
-    fused.sort(key=lambda one: (-one.score, one.key))
-    return _kept(fused, options)[: options.max_statements]
+        score = fused[key] + (1 / (RRF_K + reranked[key][0]) if key in reranked else 0.0)
+        ranked.append(Ranked(key, round(score, 6), own_ranks, way, reranked.get(key)))
+    ranked.sort(key=lambda one: (-one.score, one.key))
+    return _kept(ranked, options)[: options.max_statements]
 
 
 def _kept(ranked: Sequence[Ranked], options: TraversalOptions) -> list[Ranked]:
@@ -73,7 +78,7 @@ def rerank(
     contents: Mapping[str, Content],
     transcriptions: Sequence[str],
 ) -> dict[Key, float]:
-    """The scores of the reranker; none for `none`, and for what it does not score."""
+    """The scores of the reranker for statements, best first; none for `none`, and for what it does not score."""
     if options.reranker == "none" or not found:
         return {}
     if options.reranker == "encoder":
@@ -82,6 +87,13 @@ def rerank(
             key: near[key.passage_id, max(key.place, 0)] for key in found if (key.passage_id, max(key.place, 0)) in near
         }
     texts = {key: _text(contents[key.passage_id], key.place) for key in found}
+    if options.reranker == "model":
+        # Reading a question with each text takes long, so only as many are read as can be kept.
+        read = list(texts)[: options.max_statements]
+        if len(read) < len(texts):
+            reader.note(Cut("candidate", len(read), missing=len(texts) - len(read)))
+        own = reader.reranker().scores(reader.question.text, [texts[key] for key in read])
+        return dict(zip(read, own, strict=True))
     pieces = [piece for piece in _pieces(reader.question.text) if piece not in transcriptions]
     primary = len(pieces) + max(len(transcriptions) // 2, 1 if transcriptions else 0)
     phrases = [*pieces, *transcriptions]

@@ -15,6 +15,7 @@ from backend.retrieval.names import names_in
 from backend.retrieval.reader import Reader
 from backend.retrieval.traversal.beam import Beam
 from backend.retrieval.traversal.contexts import Contexts, build_contexts
+from backend.retrieval.traversal.model import sub_questions
 from backend.retrieval.traversal.options import TraversalOptions
 from backend.retrieval.traversal.tfidf import tfidf_scores
 from backend.statements import Key
@@ -43,6 +44,7 @@ class Traversal:
     retrievers: Sequence[str]
     contexts: Contexts = field(default_factory=lambda: Contexts((), (), {}))
     near: RankedPassages = field(default_factory=RankedPassages)
+    near_parts: dict[str, RankedPassages] = field(default_factory=dict)  # by the questions within the question
     starts: dict[str, list[Start]] = field(default_factory=dict)
 
     def run(self) -> dict[str, list[Reached]]:
@@ -63,26 +65,37 @@ class Traversal:
         if {"ChunkBasedSearch", "EntityNetworkSearch", "EntityBasedSearch"}.isdisjoint(self.retrievers):
             return  # a beam over topics begins without contexts
         reader.require("chunk")
-        reader.encode([reader.question.text])
+        parts = sub_questions(reader, self.options.max_subqueries) if self.options.derive_subqueries else ()
+        vectors = reader.encode([reader.question.text, *parts])
         with reader.step("passages near to the question") as note:
-            (self.near,) = reader.nearest_passages([reader.question_vector()], self.options.vss_top_k)
+            self.near, *others = reader.nearest_passages(vectors, self.options.vss_top_k)
+            self.near_parts = dict(zip(parts, others, strict=True))
             note(len(self.near.scores))
         first = reader.contents([*self.question_starts(), *islice(self.near.scores, _SEED_PASSAGES)])
         nearest = [first[one] for one in islice(self.near.scores, _SEED_PASSAGES) if one in first]
         self.contexts = build_contexts(reader, self.options, names_in(reader), nearest)
 
-    def question_starts(self) -> list[str]:
-        """The passages near to the question, taken from many sources."""
-        return diverse(self.near, self.options.vss_top_k, self.options.vss_diversity_factor)
+    def question_starts(self) -> dict[str, str]:
+        """The passages near to the question and to those within it, from many sources, each with what it is near to."""
+        lists = {
+            "the question": self.near,
+            **{f"the question {part!r}": near for part, near in self.near_parts.items()},
+        }
+        return in_turns({name: self.diverse(ranked) for name, ranked in lists.items()})
+
+    def diverse(self, ranked: RankedPassages) -> list[str]:
+        """The first of a list, from many sources."""
+        return diverse(ranked, self.options.vss_top_k, self.options.vss_diversity_factor)
 
     def _same_topics(self, starts: Sequence[Start]) -> list[str]:
         """Further passages of the topics of the start passages, those next to them first, as many as are read."""
         contents = self.reader.contents(start.passage_id for start in starts)
         own = [list(_around(content)) for content in contents.values()]
         found = list(dict.fromkeys(one for turn in zip_longest(*own) for one in turn if one and one not in contents))
-        if len(found) > _SAME_TOPIC:
-            self.reader.note(Cut("candidate", _SAME_TOPIC, missing=len(found) - _SAME_TOPIC))
-        return found[:_SAME_TOPIC]
+        most = _SAME_TOPIC * self.reader.question.reach
+        if len(found) > most:
+            self.reader.note(Cut("candidate", most, missing=len(found) - most))
+        return found[:most]
 
     def _statements(self, starts: Sequence[Start]) -> list[Reached]:
         """The statements that each start leads to, its own passage's first, then those of the same topic."""
@@ -123,23 +136,16 @@ class Start(NamedTuple):
 
 def chunk_based(search: Traversal) -> list[Start]:
     """Passages near to the question."""
-    return [Start(one, "the question", ("similar passage",)) for one in search.question_starts()]
+    return [Start(one, name, ("similar passage",)) for one, name in search.question_starts().items()]
 
 
 def entity_network(search: Traversal) -> list[Start]:
     """Passages near to the transcriptions of the contexts: what is unlike the question and yet belongs to it."""
-    reader, options = search.reader, search.options
+    reader = search.reader
     texts = search.contexts.transcriptions()
-    lists = reader.nearest_passages(reader.encode(texts), options.vss_top_k)
-    starts = [
-        [
-            Start(one, text, ("similar to these entities",))
-            for one in diverse(ranked, options.vss_top_k, options.vss_diversity_factor)
-        ]
-        for text, ranked in zip(texts, lists, strict=True)
-    ]
-    turns = [start for turn in zip_longest(*starts) for start in turn if start is not None]
-    return list({start.passage_id: start for start in reversed(turns)}.values())[::-1]
+    lists = reader.nearest_passages(reader.encode(texts), search.options.vss_top_k)
+    found = in_turns({text: search.diverse(ranked) for text, ranked in zip(texts, lists, strict=True)})
+    return [Start(one, text, ("similar to these entities",)) for one, text in found.items()]
 
 
 def entity_based(search: Traversal) -> list[Start]:
@@ -224,6 +230,15 @@ _RETRIEVERS: dict[str, Callable[[Traversal], list[Start]]] = {
 
 
 # --- parts -----------------------------------------------------------------------------------------------------------
+
+
+def in_turns(lists: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The passages of several lists, from each in turn, each once, with the name of the list that gave it first."""
+    named = [[(one, name) for one in ids] for name, ids in lists.items()]
+    found: dict[str, str] = {}
+    for one, name in (pair for turn in zip_longest(*named) for pair in turn if pair is not None):
+        found.setdefault(one, name)
+    return found
 
 
 def diverse(ranked: RankedPassages, wanted: int, factor: int) -> list[str]:

@@ -36,6 +36,8 @@ def _alone(reader: Reader, name: str) -> Sequence[Found]:
 
 def _search(reader: Reader, retrievers: Sequence[tuple[str, float]]) -> Sequence[Found]:
     options = read_options(reader.question.options)
+    if "model" in (options.reranker, options.topic_reranker):
+        reader.reranker()  # what is not set up is better known before anything is read
     weights = dict(retrievers)
     search = Traversal(reader, options, list(weights))
     reached = search.run()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from backend.retrieval.traversal.contexts import ContextEntity, choose_contexts,
 from backend.retrieval.traversal.options import RETRIEVERS, TraversalOptions, read_options, read_retrievers
 from backend.retrieval.traversal.retrievers import diverse
 from backend.retrieval.traversal.tfidf import tfidf_scores
+from tests.bundles import long_report, write_bundle
+from tests.counting import CountingEncoder, CountingIndex
 
 WIDGETS, SHIPPING, WEATHER = (
     "Widgets: Acme makes widgets",
@@ -112,6 +115,7 @@ def test_options_are_read_by_their_kind() -> None:
         ("statement_pruning_factor=nan", "a number from 0"),
         ("vss_top_k", "KEY=VALUE"),
         ("reranker=best", "There are: "),
+        ("ec_keyword_provider=vss", "There are: "),
     ],
 )
 def test_an_option_that_cannot_be_is_malformed_and_says_what_can(given: str, said: str) -> None:
@@ -120,10 +124,10 @@ def test_an_option_that_cannot_be_is_malformed_and_says_what_can(given: str, sai
     assert said in raised.value.hint
 
 
-def test_what_needs_a_model_is_not_configured() -> None:
-    for given in ("reranker=bedrock", "topic_reranker=model", "ec_keyword_provider=llm"):
-        with pytest.raises(NotConfigured):
-            read_options([given])
+def test_a_reranker_in_a_cloud_is_not_configured_and_the_message_names_the_one_that_can_be() -> None:
+    with pytest.raises(NotConfigured) as raised:
+        read_options(["reranker=bedrock"])
+    assert "model" in raised.value.hint
 
 
 def test_retrievers_have_weights() -> None:
@@ -200,6 +204,29 @@ def test_default_search_costs_at_most_ten_queries_of_the_graph(small_world: Expl
     before = small_world.store.reads
     ask(small_world, "Who kept the light at Skerry with Ida Berg?")
     assert small_world.store.reads - before <= 10
+
+
+def test_default_search_costs_two_searches_of_passage_vectors_one_of_others_and_two_batches_of_texts(
+    small_world: Explorer,
+) -> None:
+    index, encoder = CountingIndex(small_world.index_store()), CountingEncoder(small_world.encoder())
+    counted = Explorer(small_world.store, index=lambda: index, encoder=lambda: encoder, settings=small_world.settings)
+    assert ask(counted, "Who kept the light at Skerry with Ida Berg?").context  # there was something to transcribe
+    kinds = {collection.name: collection.kind for collection in counted.catalog().vector_collections}
+    assert {kinds[name] for name in index.searches} == {"chunk", "entity"}
+    assert all(times <= (2 if kinds[name] == "chunk" else 1) for name, times in index.searches.items())
+    assert len(encoder.batches) <= 2
+
+
+def test_a_bound_on_candidates_is_named_and_moved_by_the_reach(explorer: Explorer, folder: Path) -> None:
+    explorer.load([write_bundle(folder / "report", **long_report(130))])
+    cut = ask(explorer, "When did the light burn?")
+    (bound,) = cut.cuts
+    assert (bound.bound, bound.value) == ("candidate", 100)
+    assert ask(explorer, "When did the light burn?", reach=2).truncated_by == ()
+    for wrong in (0, 9):
+        with pytest.raises(Malformed):
+            ask(explorer, "When did the light burn?", reach=wrong)
 
 
 def test_a_second_question_knows_nothing_of_the_first(small_world: Explorer) -> None:
