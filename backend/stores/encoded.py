@@ -8,8 +8,8 @@ from typing import NamedTuple
 from backend.stores.rows import NewStatement
 
 # The kinds of vectors; beside `entity` each is chosen by a setting.
-ENTITY, CHUNK, TOPIC, STATEMENT = "entity", "chunk", "topic", "statement"
-KINDS = (ENTITY, CHUNK, TOPIC, STATEMENT)
+ENTITY, CHUNK, TOPIC, STATEMENT, REPORT = "entity", "chunk", "topic", "statement", "report"
+KINDS = (ENTITY, CHUNK, TOPIC, STATEMENT, REPORT)
 # Encoders read a few hundred words; what follows is not worth carrying.
 _LONGEST = 4_000
 
@@ -31,6 +31,11 @@ def entity_text(name: str, description: str | None) -> str:
 def passage_text(title: str | None, heading: str | None, text: str) -> str:
     """A passage with what it stands under: a text rarely repeats whom it is about."""
     return "\n".join(part for part in (title, heading, text) if part)
+
+
+def report_text(title: str, summary: str) -> str:
+    """A community by the title and the summary of its stored report."""
+    return f"{title}\n{summary}"
 
 
 def topic_text(topic_id: str, title: str, passages: Iterable[tuple[str, Sequence[NewStatement]]]) -> str:
