@@ -53,21 +53,15 @@ class ResolvedScope:
     conditions: tuple[ResolvedCondition, ...] = ()
 
 
-def present() -> int:
-    """The time of a scope that names none: the end of today (UTC), in microseconds since 1970."""
-    return resolve(Scope()).at
-
-
 def resolve(scope: Scope, *, today: date | None = None) -> ResolvedScope:
     """The scope at its point in time, which is the end of today (UTC) where none is given.
 
     Raises Malformed for a date, a document id or a condition that cannot be read.
     """
-    moment = scope.as_of or (today or datetime.now(UTC).date()).isoformat()
-    at = instant(moment)
+    at = present(today=today) if not scope.as_of else instant(scope.as_of)
     if at is None:
         raise Malformed(
-            f"as-of {moment!r} is not an ISO date.", hint="Write it like 2024-03-31 or 2024-03-31T12:00:00Z."
+            f"as-of {scope.as_of!r} is not an ISO date.", hint="Write it like 2024-03-31 or 2024-03-31T12:00:00Z."
         )
     for document_id in scope.document_ids:
         if not is_canonical(document_id):
@@ -78,6 +72,11 @@ def resolve(scope: Scope, *, today: date | None = None) -> ResolvedScope:
         document_ids=tuple(sorted(set(scope.document_ids))),
         conditions=tuple(_resolve_condition(condition) for condition in scope.conditions),
     )
+
+
+def present(*, today: date | None = None) -> int:
+    """The time of an empty scope: the end of today, UTC."""
+    return _microseconds(datetime.combine(today or datetime.now(UTC).date(), time.max, UTC))
 
 
 def parse_condition(text: str) -> Condition:
@@ -102,10 +101,13 @@ def instant(text: str) -> int | None:
             moment = datetime.fromisoformat(text)
         else:
             return None
-        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return (aware - _EPOCH) // _MICROSECOND
+        return _microseconds(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
     except (ValueError, OverflowError):
         return None
+
+
+def _microseconds(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MICROSECOND
 
 
 def iso(microseconds: int) -> str:

@@ -6,20 +6,11 @@ those count in which an entity is mentioned; a statement is named by its place a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from backend.communities.values import (
-    Citation,
-    CommunityOrigin,
-    Finding,
-    Report,
-    ReportOrigin,
-    ReportSentence,
-    SentenceSource,
-)
+from backend.communities.values import CommunityOrigin, Report
 from backend.models import Entity, Json
 
 
@@ -233,28 +224,6 @@ class StoredEntity:
     entity: Entity
     retired: bool
     vectors: str | None
-
-
-def report_json(report: Report) -> str:
-    """How a report is stored."""
-    return json.dumps(asdict(report), ensure_ascii=False, separators=(",", ":"))
-
-
-def read_report(text: str) -> Report:
-    """The report that was stored as this text."""
-    fields = json.loads(text)
-    sentences = (
-        ReportSentence(one, tuple(SentenceSource(*source) for source in sources), supported)
-        for one, sources, supported in fields["sentences"]
-    )
-    fields |= {
-        "origin": ReportOrigin(fields["origin"]),
-        "findings": tuple(Finding(*one) for one in fields["findings"]),
-        "citations": tuple(Citation(*one) for one in fields["citations"]),
-        "sentences": tuple(sentences),
-        "cited": tuple(fields["cited"]),
-    }
-    return Report(**fields)
 
 
 def read_statements(rows: Iterable[Sequence[Any]]) -> tuple[NewStatement, ...]:

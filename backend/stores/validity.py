@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from backend.scope import ResolvedScope
+from backend.scope import ResolvedScope, present
 
 K = TypeVar("K")
 
@@ -23,6 +23,11 @@ def is_stored(scope: ResolvedScope, settled: int | None) -> bool:
     """
     filtered = scope.collections or scope.document_ids or scope.conditions
     return settled is not None and scope.at >= settled and not filtered
+
+
+def is_present(scope: ResolvedScope, settled: int | None) -> bool:
+    """Whether the scope sees just what an empty one does, of which both are answered from what is stored."""
+    return is_stored(scope, settled) and is_stored(ResolvedScope(at=present()), settled)
 
 
 def validity(

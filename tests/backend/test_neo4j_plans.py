@@ -90,6 +90,26 @@ def test_no_statement_of_the_lexical_graph_scans(neo4j_server: Neo4j, tmp_path: 
     assert _scanning(neo4j_server, tmp_path, ExactIndex(), ask) == []
 
 
+@pytest.mark.parametrize("scope", SCOPES, ids=["everything", "filtered"])
+def test_no_statement_of_communities_scans(neo4j_server: Neo4j, tmp_path: Path, scope: Scope) -> None:
+    def ask(view: Neo4jView) -> None:
+        resolved, entities, communities = resolve(scope), [entity("ida"), entity("light")], [entity("any")]
+        view.communities(None, 10, resolved)
+        view.communities(communities, 10, resolved)
+        view.communities_of(entities, resolved)
+        view.reports(communities, resolved)
+        view.members(communities, 10, resolved)
+        view.inside(communities, 10, resolved)
+        view.central_passages(communities, 10, resolved)
+        view.claims(communities, 10, resolved)
+        edges = [edge.id for edge in view.edges_around(entities, (), 10, resolved).edges]
+        assert view.edge_weights(edges, resolved)
+        assert list(view.weighted_edges("harbour", resolved))
+        view.weighted_datasets()
+
+    assert _scanning(neo4j_server, tmp_path, ExactIndex(), ask) == []
+
+
 def _scanning(neo4j_server: Neo4j, folder: Path, index: ExactIndex, ask: Callable[[Neo4jView], None]) -> list[str]:
     """The statements that scan, of all that are asked of the small world."""
     explorer = new_explorer(folder, neo4j_server.address, index)

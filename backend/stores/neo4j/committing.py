@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from backend.stores.neo4j.driver import Row, Writing
 from backend.stores.neo4j.schema import (
+    CLAIM,
+    CLAIMED_IN,
     COLLECTION,
+    COMMUNITY,
     DATASET,
     DOCUMENT,
     EDGE,
@@ -15,8 +18,11 @@ from backend.stores.neo4j.schema import (
     LABEL,
     MENTIONED_IN,
     METADATA_KEY,
+    NEVER,
+    OBJECT,
     RELATION,
     STATED_IN,
+    SUBJECT,
     TOUCHED,
     TYPE,
     label_token,
@@ -67,8 +73,46 @@ def apply_relations(transaction: Writing, fields: Mapping[str, Row]) -> None:
         transaction.run(f"UNWIND $rows AS row MATCH (r:{RELATION} {{id: row.id}}) SET r += row.fields", {"rows": batch})
 
 
-def apply_retirement(transaction: Writing, entities: Sequence[str], relations: Sequence[str]) -> None:
-    """A relation that passages state ends with them; one without goes now, as does an entity that nothing names."""
+def apply_claims(transaction: Writing, fields: Mapping[str, Row]) -> None:
+    """Changes claims in place: their fields, and the entities that they are about."""
+    for batch in _batches([{"id": key, "fields": row} for key, row in fields.items()]):
+        transaction.run(
+            f"""UNWIND $rows AS row MATCH (k:{CLAIM} {{id: row.id}}) SET k += row.fields
+                WITH k MATCH (k)-[b:{SUBJECT}|{OBJECT}]->() DELETE b""",
+            {"rows": batch},
+        )
+        for name, end in ((SUBJECT, "subject_id"), (OBJECT, "object_id")):
+            transaction.run(
+                f"""UNWIND $rows AS row MATCH (k:{CLAIM} {{id: row.id}}), (n:{ENTITY} {{id: row.fields.{end}}})
+                    CREATE (k)-[:{name}]->(n)""",
+                {"rows": batch},
+            )
+
+
+def apply_hierarchies(transaction: Writing, since: int, replaced: Collection[str], changed: Collection[str]) -> None:
+    """The former communities of datasets that have others or none now are no more; those of the changed are stale."""
+    transaction.run(
+        f"""MATCH (g:{COMMUNITY}) WHERE g.id IS NOT NULL AND g.dataset IN $replaced AND g.since < $since
+            SET g.since = $never, g.vectors = null""",
+        {"replaced": list(replaced), "since": since, "never": NEVER},
+    )
+    transaction.run(
+        f"""MATCH (g:{COMMUNITY}) WHERE g.id IS NOT NULL AND g.dataset IN $changed AND g.since < $since
+            SET g.stale = true""",
+        {"changed": list(changed), "since": since},
+    )
+
+
+def apply_retirement(
+    transaction: Writing, entities: Sequence[str], relations: Sequence[str], claims: Sequence[str]
+) -> None:
+    """What passages state ends with them; what is without goes now, as does an entity that nothing names."""
+    for batch in _batches([{"id": key} for key in claims]):
+        transaction.run(
+            f"""UNWIND $rows AS row MATCH (k:{CLAIM} {{id: row.id}}) SET k.unstated = false
+                WITH k WHERE NOT EXISTS {{ MATCH (k)-[:{CLAIMED_IN}]->() }} DETACH DELETE k""",
+            {"rows": batch},
+        )
     for batch in _batches([{"id": key} for key in relations]):
         transaction.run(
             f"""UNWIND $rows AS row MATCH (r:{RELATION} {{id: row.id}}) MATCH (x:{EDGE} {{id: r.edge}})
@@ -80,10 +124,23 @@ def apply_retirement(transaction: Writing, entities: Sequence[str], relations: S
         transaction.run(
             f"""UNWIND $rows AS row MATCH (n:{ENTITY} {{id: row.id}}) SET n.retired = true
                 WITH n WHERE NOT EXISTS {{ MATCH (n)-[:{MENTIONED_IN}]->() }}
-                    AND NOT EXISTS {{ MATCH (n)--(:{ENTITY}) }}
+                    AND NOT EXISTS {{ MATCH (n)--(:{ENTITY}) }} AND NOT EXISTS {{ MATCH (n)<--(:{CLAIM}) }}
                 DETACH DELETE n""",
             {"rows": batch},
         )
+
+
+def apply_weights(transaction: Writing, since: int, changed: Collection[str]) -> None:
+    """Says of the changed datasets whether each of their relations has a weight of its own."""
+    transaction.run(
+        f"""MATCH (d:{DATASET}) WHERE d.name IN $changed
+            CALL (d) {{
+                MATCH (r:{RELATION}) WHERE r.id IS NOT NULL AND r.dataset = d.name AND r.since <= $since
+                RETURN count(r) AS relations, count(r.weight) AS weighted
+            }}
+            SET d.weighted = relations > 0 AND weighted = relations""",
+        {"changed": list(changed), "since": since},
+    )
 
 
 def apply_names(transaction: Writing, since: int, datasets: set[str], types: Mapping[str, str]) -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from backend.communities.values import CommunityOrigin
 from backend.stores.neo4j.driver import Row
 from backend.stores.neo4j.rows import entity_list, read_metadata, result_entity, stored_statements
 from backend.stores.neo4j.schema import (
     ABOUT,
     CHUNK,
+    CLAIM,
+    CLAIMED_IN,
+    COMMUNITY,
     COMPLEMENT_IN,
     DATASET,
     DOCUMENT,
@@ -17,13 +21,17 @@ from backend.stores.neo4j.schema import (
     ENTITY,
     HAS_PART,
     HAS_TOPIC,
+    IN_COMMUNITY,
     MENTIONED_IN,
     RELATION,
     STATED_IN,
     TOPIC,
 )
 from backend.stores.neo4j.visibility import Reads, written
+from backend.stores.reports import read_report
 from backend.stores.rows import (
+    NewClaim,
+    NewCommunity,
     NewComplement,
     NewMention,
     NewPassage,
@@ -37,10 +45,13 @@ from backend.stores.rows import (
 _VERSIONS_OF = f"MATCH (v:{DOCUMENT}) WHERE v.id IS NOT NULL AND v.dataset = dataset AND {written('v')}"
 _ENTITIES_OF = f"MATCH (n:{ENTITY}) WHERE n.id IS NOT NULL AND n.dataset = dataset AND {written('n')}"
 _RELATIONS_OF = f"MATCH (r:{RELATION}) WHERE r.id IS NOT NULL AND r.dataset = dataset AND {written('r')}"
+_CLAIMS_OF = f"MATCH (k:{CLAIM}) WHERE k.id IS NOT NULL AND k.dataset = dataset AND {written('k')}"
+_COMMUNITIES_OF = f"MATCH (g:{COMMUNITY}) WHERE g.id IS NOT NULL AND g.dataset = dataset AND {written('g')}"
 _IDS = {
     "document": f"WITH $dataset AS dataset {_VERSIONS_OF} RETURN DISTINCT v.id AS id ORDER BY id",
     "entity": f"WITH $dataset AS dataset {_ENTITIES_OF} RETURN n.id AS id ORDER BY n.number",
     "relation": f"WITH $dataset AS dataset {_RELATIONS_OF} RETURN r.id AS id ORDER BY id",
+    "claim": f"WITH $dataset AS dataset {_CLAIMS_OF} RETURN k.id AS id ORDER BY id",
 }
 _COUNTS = f"""
 MATCH (d:{DATASET}) WITH d.name AS dataset
@@ -61,7 +72,10 @@ CALL (dataset) {{
     {_VERSIONS_OF} MATCH (v)-[:{HAS_PART}]->(p:{CHUNK})<-[k:{COMPLEMENT_IN}]-() WHERE {written("p")} AND {written("k")}
     RETURN count(k) AS complements
 }}
-RETURN dataset, documents, versions, passages, mentions, entities, relations, support, topics, complements"""
+CALL (dataset) {{ {_CLAIMS_OF} RETURN count(k) AS claims }}
+CALL (dataset) {{ {_COMMUNITIES_OF} RETURN count(g) AS communities }}
+RETURN dataset, documents, versions, passages, mentions, entities, relations, support, topics, complements, claims,
+    communities"""
 _ENTITIES = f"""
 UNWIND range(0, size($ids) - 1) AS place WITH place, $ids[place] AS id
 MATCH (n:{ENTITY} {{id: id}}) WHERE {written("n")}
@@ -98,6 +112,16 @@ CALL (r) {{
 }}
 RETURN r {{ {", ".join(f".{field}" for field in _RELATION)} }} AS fields, r.metadata AS metadata,
     [x.source, x.target, x.type] AS own, support ORDER BY r.id"""
+
+_CLAIM = ("id", "source_id", "subject_id", "object_id", "type", "status", "start_date", "end_date", "description")
+_CLAIMS = f"""
+UNWIND $ids AS id MATCH (k:{CLAIM} {{id: id}}) WHERE {written("k")}
+RETURN k {{ {", ".join(f".{field}" for field in (*_CLAIM, "unstated"))} }} AS fields, k.metadata AS metadata,
+    [(k)-[b:{CLAIMED_IN}]->(p:{CHUNK}) WHERE {written("b")} AND {written("p")} | p.id] AS passages ORDER BY k.id"""
+_COMMUNITY = ("id", "source_id", "level", "parent", "title", "stale")
+_COMMUNITIES = f"""WITH $dataset AS dataset {_COMMUNITIES_OF}
+RETURN g {{ {", ".join(f".{field}" for field in _COMMUNITY)} }} AS fields, g.origin AS origin, g.report AS report,
+    g.metadata AS metadata, [(n:{ENTITY})-[:{IN_COMMUNITY}]->(g) | n.id] AS members ORDER BY g.level, g.id"""
 
 
 class DatasetReads(Reads):
@@ -138,6 +162,26 @@ class DatasetReads(Reads):
                 {**row["fields"], "metadata": read_metadata(row["metadata"])}, tuple(row["own"]), row["support"]
             )
             for row in self._asked(_RELATIONS, ids=list(ids))
+        ]
+
+    def claim_rows(self, ids: Sequence[str]) -> list[NewClaim]:
+        return [
+            NewClaim(
+                **row["fields"], metadata=read_metadata(row["metadata"]), passage_ids=tuple(sorted(row["passages"]))
+            )
+            for row in self._asked(_CLAIMS, ids=list(ids))
+        ]
+
+    def community_rows(self, dataset: str) -> list[NewCommunity]:
+        return [
+            NewCommunity(
+                **row["fields"],
+                origin=CommunityOrigin(row["origin"]),
+                report=None if row["report"] is None else read_report(row["report"]),
+                metadata=read_metadata(row["metadata"]),
+                member_ids=tuple(sorted(row["members"])),
+            )
+            for row in self._asked(_COMMUNITIES, dataset=dataset)
         ]
 
     def _asked(self, statement: str, **parameters: Any) -> list[Row]:

@@ -40,21 +40,21 @@ class EdgeReads(Reads):
                 WITH DISTINCT x, {STORED_ORDER} ORDER BY {STORED_ORDER} LIMIT $limit + 1
                 WITH collect(x) AS first
                 WITH first[..$limit] AS wanted, size(first) AS read
-                {_ends_and_edges(visible)}
+                {ends_and_edges(visible)}
                 RETURN read, ends, edges""",
             {**visible.parameters, **_asked(entity_ids, relation_types, limit)},
         )
         (row,) = rows
-        return EdgeRead(tuple(_stored_edges(row)), min(row["read"], limit), row["read"] > limit)
+        return EdgeRead(tuple(stored_edges(row)), min(row["read"], limit), row["read"] > limit)
 
     def edge(self, edge_id: str, scope: ResolvedScope) -> StoredEdge | None:
         visible = self.visibility(scope)
         (row,) = self.reading.read(
             f"""OPTIONAL MATCH (x:{EDGE} {{id: $id}}) WHERE {written("x")}
-                WITH collect(x) AS wanted {_ends_and_edges(visible)} RETURN ends, edges""",
+                WITH collect(x) AS wanted {ends_and_edges(visible)} RETURN ends, edges""",
             {**visible.parameters, "id": edge_id},
         )
-        return next(_stored_edges(row), None)
+        return next(stored_edges(row), None)
 
     def edge_support(self, edge_ids: Sequence[str], limit: int, scope: ResolvedScope) -> dict[str, Evidence]:
         visible = self.visibility(scope)
@@ -222,7 +222,7 @@ def kept(visible: Visibility) -> str:
     )
 
 
-def _ends_and_edges(visible: Visibility) -> str:
+def ends_and_edges(visible: Visibility) -> str:
     """The ends that are in scope of the edges in `wanted`, each once, and the edges with their support."""
     ends = f"""CALL (wanted) {{
             UNWIND wanted AS x UNWIND [x.source, x.target] AS end WITH DISTINCT end
@@ -248,7 +248,7 @@ def _ends_and_edges(visible: Visibility) -> str:
         }}"""
 
 
-def _stored_edges(row: Row) -> Iterator[StoredEdge]:
+def stored_edges(row: Row) -> Iterator[StoredEdge]:
     """Edges with both ends in scope."""
     ends = {
         end_id: End(end_id, source_id, dataset, name, label, Status.SUPPORTED if supported else Status.UNSUPPORTED)

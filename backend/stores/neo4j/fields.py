@@ -8,7 +8,18 @@ from backend.stores.fulltext import name_text, names_of, whole_forms
 from backend.stores.neo4j.driver import Row
 from backend.stores.neo4j.rows import as_json
 from backend.stores.neo4j.schema import text_key, text_order
-from backend.stores.rows import NewComplement, NewMention, NewPassage, NewRelation, NewTopic, NewVersion, Support
+from backend.stores.reports import stored_report
+from backend.stores.rows import (
+    NewClaim,
+    NewCommunity,
+    NewComplement,
+    NewMention,
+    NewPassage,
+    NewRelation,
+    NewTopic,
+    NewVersion,
+    Support,
+)
 from backend.stores.validity import BEGINNING, ENDLESS
 from backend.words import token_text
 
@@ -123,3 +134,50 @@ def relation_fields(row: NewRelation, edge: str) -> Row:
 
 def edge_fields(edge: str, row: Support) -> Row:
     return {"id": edge, "source": row.source, "target": row.target, "type": row.type, "type_key": text_key(row.type)}
+
+
+def claim_fields(row: NewClaim) -> Row:
+    """The fields of a claim that another load may change."""
+    return {
+        "source_id": row.source_id,
+        "subject_id": row.subject_id,
+        "object_id": row.object_id,
+        "type": row.type,
+        "status": row.status,
+        "start_date": row.start_date,
+        "end_date": row.end_date,
+        "description": row.description,
+        "unstated": row.unstated,
+        "metadata": as_json(row.metadata),
+    }
+
+
+def community_fields(dataset: str, row: NewCommunity) -> Row:
+    """A community; of its report what people look for is beside the whole of it."""
+    fields: Row = {
+        "id": row.id,
+        "source_id": row.source_id,
+        "dataset": dataset,
+        "level": row.level,
+        "parent": row.parent,
+        "title": row.title,
+        "origin": str(row.origin),
+        "stale": row.stale,
+        "metadata": as_json(row.metadata),
+        "cited": [],
+    }
+    if row.report is None:
+        return fields
+    return fields | {
+        "report": stored_report(row.report),
+        "report_origin": str(row.report.origin),
+        "report_title": row.report.title,
+        "summary": row.report.summary,
+        "rank": row.report.rank,
+        "cited": list(row.report.cited),
+    }
+
+
+def community_key(community: str, since: int) -> str:
+    """What tells a community from the one of the same id that it replaces."""
+    return f"{community} {since}"

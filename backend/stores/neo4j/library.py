@@ -14,13 +14,16 @@ from backend.models import (
     VectorCollection,
 )
 from backend.scope import ResolvedScope
+from backend.stores.neo4j.communities import claim_seen, community_seen, community_whole
 from backend.stores.neo4j.driver import Row
 from backend.stores.neo4j.entities import unknown_names
 from backend.stores.neo4j.indexes import full_texts
 from backend.stores.neo4j.rows import ALL_SPANS, document_fields, document_list, passage_list, result_passage
 from backend.stores.neo4j.schema import (
     CHUNK,
+    CLAIM,
     COLLECTION,
+    COMMUNITY,
     COMPLEMENT_IN,
     DATASET,
     DOCUMENT,
@@ -31,6 +34,7 @@ from backend.stores.neo4j.schema import (
     RELATION,
     STATED_IN,
     STORE,
+    SUBJECT,
     TYPE,
     VECTORS,
     text_key,
@@ -157,7 +161,19 @@ class LibraryReads(Reads):
                     WHERE k.dataset = name AND {written("k")} AND {written("p")} AND {visible.current("v")}
                     RETURN count(DISTINCT k.id) AS complements
                 }}
-                RETURN name, documents, passages, entities, mentions, relations, topics, statements,
+                CALL (name) {{
+                    MATCH (g:{COMMUNITY}) WHERE g.id IS NOT NULL AND g.dataset = name AND {written("g")}
+                        AND {community_seen(visible, "g")}
+                    WITH g, CASE WHEN {community_whole(visible, "g")} THEN g.report END AS report
+                    RETURN count(g) AS communities, count(report) AS reports
+                }}
+                CALL (name) {{
+                    MATCH (k:{CLAIM}) WHERE k.id IS NOT NULL AND k.dataset = name
+                    MATCH (k)-[:{SUBJECT}]->(n:{ENTITY}) WHERE {claim_seen(visible, "k", "n")}
+                    RETURN count(k) AS claims
+                }}
+                RETURN name, documents, passages, entities, mentions, relations, topics, statements, communities,
+                    reports, claims,
                     complements + CASE WHEN given + complements > 0 THEN given ELSE edges END AS facts""",
             visible.parameters,
         )
@@ -186,5 +202,5 @@ CALL () {{
 MATCH (s:{STORE} {{id: 'store'}})
 RETURN labels, relation_types, collections, metadata_keys, vector_collections, [
     ['chunk', s.passages, s.without_chunk], ['topic', s.topics, s.without_topic],
-    ['statement', s.passages, s.without_statement]
+    ['statement', s.passages, s.without_statement], ['report', s.reports, s.without_report]
 ] AS kinds"""

@@ -7,6 +7,9 @@ from backend.stores.neo4j import statements
 from backend.stores.neo4j.driver import Reading, Writing
 from backend.stores.neo4j.schema import (
     CHUNK,
+    CLAIM,
+    CLAIMED_IN,
+    COMMUNITY,
     DATASET,
     DOCUMENT,
     EDGE,
@@ -14,16 +17,16 @@ from backend.stores.neo4j.schema import (
     HAS_PART,
     HAS_TOPIC,
     MENTIONED_IN,
+    NEVER,
+    OBJECT,
     RELATION,
     STATED_IN,
+    SUBJECT,
     TOPIC,
     TOUCHED,
     text_key,
 )
 from backend.stores.neo4j.visibility import written
-
-# The `since` of what is removed and not yet deleted: later than every commit.
-_NEVER = 2**62
 
 
 def counts_of_dataset(reading: Reading, dataset: str, commit: int) -> dict[str, int]:
@@ -39,15 +42,15 @@ def counts_of_dataset(reading: Reading, dataset: str, commit: int) -> dict[str, 
 
 def remove_dataset(transaction: Writing, dataset: str) -> None:
     """Makes everything of the dataset unseen; `sweep` deletes it, and finds it by this mark."""
-    for label in (DOCUMENT, ENTITY):
+    for label in (DOCUMENT, ENTITY, CLAIM, COMMUNITY):
         transaction.run(
             f"MATCH (n:{label}) WHERE n.dataset = $dataset SET n.since = $never, n.vectors = null",
-            {"dataset": dataset, "never": _NEVER},
+            {"dataset": dataset, "never": NEVER},
         )
     transaction.run(f"MATCH (k:{DATASET} {{id: $id}}) DELETE k", {"id": text_key(dataset)})
 
 
-# What only one document holds: `relations` that nothing else states, `entities` that nothing else mentions, and the
+# What only one document holds: relations that nothing else states, `entities` that nothing else mentions, and the
 # relations around these.
 _ONLY_OF_DOCUMENT = f"""
 CALL () {{
@@ -69,16 +72,38 @@ CALL (entities) {{
 """
 
 
-def counts_of_document(reading: Reading, document: str, commit: int) -> dict[str, int]:
-    """What removing a document takes; raises Unavailable for an unknown one."""
-    asked = {"id": document, "commit": commit}
-    if not reading.peek(f"MATCH (v:{DOCUMENT} {{id: $id}}) WHERE {written('v')} RETURN v.key AS key", asked):
+# Claims that nothing else states, and those about its entities.
+_CLAIMS_OF_DOCUMENT = f"""
+CALL (entities) {{
+    MATCH (:{DOCUMENT} {{id: $id}})-[:{HAS_PART}]->(:{CHUNK})<-[:{CLAIMED_IN}]-(k:{CLAIM})
+    WITH DISTINCT k WHERE NOT k.unstated AND NOT EXISTS {{
+        MATCH (k)-[:{CLAIMED_IN}]->(p:{CHUNK}) WHERE p.document <> $id
+    }}
+    RETURN k
+    UNION
+    UNWIND entities AS n MATCH (k:{CLAIM})-[:{SUBJECT}|{OBJECT}]->(n) RETURN k
+}}
+"""
+
+
+def dataset_of_document(reading: Reading, document: str, commit: int) -> str:
+    """The dataset that the document is of; raises Unavailable for an unknown one."""
+    rows = reading.peek(
+        f"MATCH (v:{DOCUMENT} {{id: $id}}) WHERE {written('v')} RETURN v.dataset AS dataset",
+        {"id": document, "commit": commit},
+    )
+    if not rows:
         raise Unavailable(f"There is no document {document!r}.", hint="`attest show` looks ids up.")
+    return str(rows[0]["dataset"])
+
+
+def counts_of_document(reading: Reading, document: str) -> dict[str, int]:
+    """What removing a document takes."""
     (row,) = reading.peek(
         f"""{_ONLY_OF_DOCUMENT} WITH entities, stated + around AS relations
             RETURN size(entities) AS entities,
                 COUNT {{ UNWIND relations AS r RETURN DISTINCT r }} AS relations""",
-        asked,
+        {"id": document},
     )
     return {"documents": 1, "entities": row["entities"], "relations": row["relations"]}
 
@@ -99,6 +124,7 @@ def remove_document(transaction: Writing, document: str) -> None:
                 CALL (r) {{ MATCH (x:{EDGE} {{id: r.edge}}) SET x:{TOUCHED} }}
                 DETACH DELETE r
             }}
+            CALL (entities) {{ {_CLAIMS_OF_DOCUMENT} DETACH DELETE k }}
             CALL (entities) {{ UNWIND entities AS n DETACH DELETE n }}""",
         asked,
     )

@@ -7,9 +7,14 @@ order of their stored support, from an index, since a hub's relationships would 
 (:Document)-[:HAS_TOPIC]->(:Topic)<-[:ABOUT]-(:Chunk) are the themes of a version, and (:Entity)-[:COMPLEMENT_IN]->
 (:Chunk) is a fact whose object is a plain text, in one passage. The statements of a passage are a property of it, each
 a JSON text; what is in some of them (a mention, support, such a fact) has their places, from 0, in its `statements`.
+(:Entity)-[:IN_COMMUNITY]->(:Community)-[:PARENT_COMMUNITY]->(:Community) is the hierarchy of a dataset, with the report
+of each community in its properties. (:Entity)<-[:SUBJECT]-(:Claim)-[:CLAIMED_IN]->(:Chunk) is a claim; some have an
+OBJECT.
 
 What a job writes carries `since`, the number of the commit that will show it; a reading asks for what is not younger
-than the commit it began with. Text from data is in no range index, which refuses long ones: hashes stand for it.
+than the commit it began with. A hierarchy is replaced whole while communities keep their ids, so that for a while two
+nodes may have the same: the `key` of a community has the number of its commit too. Text from data is in no range index,
+which refuses long ones: hashes stand for it.
 """
 
 from __future__ import annotations
@@ -17,14 +22,17 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 DOCUMENT, CHUNK, TOPIC = "Document", "Chunk", "Topic"
 ENTITY, RELATION, EDGE = "Entity", "Relation", "Edge"
+COMMUNITY, CLAIM = "Community", "Claim"
 # One node that says which commit is the last, and one per name that requests may use.
 STORE, DATASET, LABEL, TYPE = "AttestStore", "AttestDataset", "AttestLabel", "AttestRelationType"
 COLLECTION, METADATA_KEY, VECTORS = "AttestCollection", "AttestMetadataKey", "AttestVectors"
 JOB = "AttestJob"
+# The `since` of what a commit has let go and nobody has deleted yet: later than every commit.
+NEVER = 2**62
 # On what a commit has changed, until what is derived from it has been computed.
 TOUCHED = "AttestTouched"
 OWN_LABELS = frozenset(
@@ -35,6 +43,8 @@ OWN_LABELS = frozenset(
         ENTITY,
         RELATION,
         EDGE,
+        COMMUNITY,
+        CLAIM,
         STORE,
         DATASET,
         LABEL,
@@ -48,7 +58,24 @@ OWN_LABELS = frozenset(
 
 HAS_PART, HAS_TOPIC, ABOUT = "HAS_PART", "HAS_TOPIC", "ABOUT"
 MENTIONED_IN, STATED_IN, COMPLEMENT_IN, RELATED = "MENTIONED_IN", "STATED_IN", "COMPLEMENT_IN", "RELATED"
-OWN_TYPES = frozenset((HAS_PART, HAS_TOPIC, ABOUT, MENTIONED_IN, STATED_IN, COMPLEMENT_IN, RELATED))
+IN_COMMUNITY, PARENT_COMMUNITY = "IN_COMMUNITY", "PARENT_COMMUNITY"
+SUBJECT, OBJECT, CLAIMED_IN = "SUBJECT", "OBJECT", "CLAIMED_IN"
+OWN_TYPES = frozenset(
+    (
+        HAS_PART,
+        HAS_TOPIC,
+        ABOUT,
+        MENTIONED_IN,
+        STATED_IN,
+        COMPLEMENT_IN,
+        RELATED,
+        IN_COMMUNITY,
+        PARENT_COMMUNITY,
+        SUBJECT,
+        OBJECT,
+        CLAIMED_IN,
+    )
+)
 # A server keeps at most 65,535 relationship types and slows down long before: further ones are RELATED. Every
 # relationship has its type as a property, which is what queries read.
 MAX_TYPES = 10_000
@@ -146,6 +173,10 @@ INDEXES = (
     _unique(RELATION, "id"),
     _range(RELATION, "edge"),
     _between(STATED_IN, "edge"),
+    _unique(COMMUNITY, "key"),
+    _range(COMMUNITY, "id"),
+    _range(COMMUNITY, "vectors"),
+    _unique(CLAIM, "id"),
     _unique(EDGE, "id"),
     *(_range(EDGE, *_columns(end, *between)) for between in ((), ("type_key",)) for end in FAR_END),
 )

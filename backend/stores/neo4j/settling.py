@@ -27,7 +27,7 @@ from backend.stores.neo4j.schema import (
     in_order,
 )
 from backend.stores.neo4j.state import read_state
-from backend.stores.neo4j.sweeping import sweep
+from backend.stores.neo4j.sweeping import sweep, sweep_communities
 from backend.stores.neo4j.visibility import Visibility, written
 from backend.stores.validity import BEGINNING, ENDLESS, FOREVER
 
@@ -42,6 +42,7 @@ def settle(server: Server) -> None:
         _write(server, f"MATCH (k:{STORE} {{id: 'store'}}) SET k.removing = []")
     if state["settled"] == state["commits"]:
         return
+    sweep_communities(server, state["commits"])
     visible = Visibility(FOREVER, state["commits"], None)
     _settle_documents(server, visible)
     while _write(server, _know(f"MATCH (n:{ENTITY}:{TOUCHED}) WITH n LIMIT $limit", visible), visible, limit=_ENTITIES):

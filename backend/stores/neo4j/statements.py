@@ -5,17 +5,24 @@ from __future__ import annotations
 from backend.stores.neo4j.schema import (
     ABOUT,
     CHUNK,
+    CLAIM,
+    CLAIMED_IN,
+    COMMUNITY,
     COMPLEMENT_IN,
     DOCUMENT,
     EDGE,
     ENTITY,
     HAS_PART,
     HAS_TOPIC,
+    IN_COMMUNITY,
     JOB,
     MENTIONED_IN,
+    OBJECT,
+    PARENT_COMMUNITY,
     RELATION,
     STATED_IN,
     STORE,
+    SUBJECT,
     TOPIC,
     TOUCHED,
     TYPE,
@@ -29,8 +36,8 @@ RETURN k.schema AS schema, k.identity AS identity, k.commits AS commits, k.writi
     k.settled_at AS settled_at, k.removing AS removing, k.lease AS lease, k.committing AS committing"""
 CREATE_STATE = f"""MERGE (k:{STORE} {{id: 'store'}})
 ON CREATE SET k.schema = $schema, k.identity = $identity, k.commits = 0, k.settled = 0, k.settled_at = $beginning,
-    k.number = 0, k.removing = [], k.passages = 0, k.topics = 0, k.without_chunk = 0, k.without_topic = 0,
-    k.without_statement = 0"""
+    k.number = 0, k.removing = [], k.passages = 0, k.topics = 0, k.reports = 0, k.without_chunk = 0,
+    k.without_topic = 0, k.without_statement = 0, k.without_report = 0"""
 BEGIN = f"MATCH (k:{STORE} {{id: 'store'}}) SET k.writing = k.commits + 1, k.committing = null"
 END = f"MATCH (k:{STORE} {{id: 'store'}}) SET k.writing = null"
 # A server shows the changes of a transaction one after the other while it commits. Readings wait from before that, in
@@ -72,7 +79,7 @@ CALL (v) {{
             MATCH (p)<-[m:{MENTIONED_IN}]-() WHERE m.since <= $since UNWIND m.statements AS place RETURN DISTINCT place
         }} END) AS statements
 }}
-RETURN v.id AS id, v.number AS number, v.begins AS begins, v.key AS key, v.ended AS ended, {{
+RETURN v.id AS id, v.dataset AS dataset, v.number AS number, v.begins AS begins, v.key AS key, v.ended AS ended, {{
     passages: passages, mentions: mentions, statements: statements,
     topics: COUNT {{ MATCH (v)-[:{HAS_TOPIC}]->(t:{TOPIC}) WHERE t.since <= $since }}
 }} AS counts"""
@@ -90,6 +97,10 @@ RETURN n.id AS id, n.label AS label, n.name AS name, n.aliases AS aliases, n.des
 STORED_RELATIONS = f"""UNWIND $ids AS id MATCH (r:{RELATION} {{id: id}}) WHERE {written("r")}
 RETURN r.id AS id, r.source_id AS source_id, r.edge AS edge, r.type AS type, r.unstated AS unstated,
     r.description AS description, r.weight AS weight, r.metadata AS metadata"""
+STORED_CLAIMS = f"""UNWIND $ids AS id MATCH (k:{CLAIM} {{id: id}}) WHERE {written("k")}
+RETURN k.id AS id, k.source_id AS source_id, k.subject_id AS subject_id, k.object_id AS object_id, k.type AS type,
+    k.status AS status, k.start_date AS start_date, k.end_date AS end_date, k.description AS description,
+    k.unstated AS unstated, k.metadata AS metadata"""
 STORED_EDGES = f"UNWIND $ids AS id MATCH (x:{EDGE} {{id: id}}) RETURN x.id AS id"
 OF_DATASET = {
     "document": f"""MATCH (v:{DOCUMENT}) WHERE v.id IS NOT NULL AND v.dataset = $dataset AND {written("v")}
@@ -98,6 +109,8 @@ WITH v ORDER BY v.number WITH v.id AS id, last(collect(v)) AS v RETURN id, v.end
 RETURN n.id AS id""",
     "relation": f"""MATCH (r:{RELATION}) WHERE r.id IS NOT NULL AND r.dataset = $dataset AND {written("r")}
 RETURN r.id AS id, r.unstated AS unstated""",
+    "claim": f"""MATCH (k:{CLAIM}) WHERE k.id IS NOT NULL AND k.dataset = $dataset AND {written("k")}
+RETURN k.id AS id, k.unstated AS unstated""",
 }
 COUNT_OF_DATASET = f"""
 CALL () {{
@@ -140,7 +153,8 @@ RETURN DISTINCT p.document AS document"""
 CREATE_COMPLEMENTS = f"""UNWIND $rows AS row
 MATCH (n:{ENTITY} {{id: row.entity}}), (p:{CHUNK} {{id: row.passage}})
 WHERE NOT EXISTS {{ MATCH (p)<-[:{COMPLEMENT_IN} {{id: row.fields.id}}]-() }}
-CREATE (n)-[k:{COMPLEMENT_IN}]->(p) SET k = row.fields"""
+CREATE (n)-[k:{COMPLEMENT_IN}]->(p) SET k = row.fields
+RETURN k.id AS id"""
 # Without its place in the order an edge is in no index of the walk: one of an entity to itself is never followed.
 CREATE_EDGES = f"""UNWIND $rows AS row
 MATCH (s:{ENTITY} {{id: row.fields.source}}), (t:{ENTITY} {{id: row.fields.target}})
@@ -153,5 +167,21 @@ CREATE_RELATIONS = f"UNWIND $rows AS row CREATE (r:{RELATION}) SET r = row.field
 CREATE_SUPPORT = f"""UNWIND $rows AS row
 MATCH (r:{RELATION} {{id: row.relation}}), (p:{CHUNK} {{id: row.passage}})
 WHERE r.since = $since OR NOT EXISTS {{ MATCH (r)-[s:{STATED_IN}]->(p) WHERE s.edge = row.edge }}
-CREATE (r)-[s:{STATED_IN} {{edge: row.edge, since: $since}}]->(p) SET s.statements = row.statements"""
+CREATE (r)-[s:{STATED_IN} {{edge: row.edge, since: $since}}]->(p) SET s.statements = row.statements
+RETURN s.edge AS edge"""
 TOUCH_EDGES = f"UNWIND $rows AS row MATCH (x:{EDGE} {{id: row.id}}) SET x:{TOUCHED}"
+CREATE_CLAIMS = f"""UNWIND $rows AS row MATCH (n:{ENTITY} {{id: row.fields.subject_id}})
+CREATE (k:{CLAIM})-[:{SUBJECT}]->(n) SET k = row.fields
+WITH k MATCH (n:{ENTITY} {{id: k.object_id}}) CREATE (k)-[:{OBJECT}]->(n)"""
+CREATE_CLAIMED = f"""UNWIND $rows AS row
+MATCH (k:{CLAIM} {{id: row.claim}}), (p:{CHUNK} {{id: row.passage}})
+WHERE NOT EXISTS {{ MATCH (k)-[:{CLAIMED_IN}]->(p) }}
+CREATE (k)-[:{CLAIMED_IN} {{since: $since}}]->(p)
+RETURN k.id AS id"""
+CREATE_COMMUNITIES = f"UNWIND $rows AS row CREATE (g:{COMMUNITY}) SET g = row.fields"
+JOIN_COMMUNITIES = f"""UNWIND $rows AS row
+MATCH (g:{COMMUNITY} {{key: row.community}}), (n:{ENTITY} {{id: row.member}})
+CREATE (n)-[:{IN_COMMUNITY}]->(g)"""
+NEST_COMMUNITIES = f"""UNWIND $rows AS row
+MATCH (g:{COMMUNITY} {{key: row.community}}), (h:{COMMUNITY} {{key: row.parent}})
+CREATE (g)-[:{PARENT_COMMUNITY}]->(h)"""

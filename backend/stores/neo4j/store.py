@@ -12,6 +12,7 @@ from backend.errors import StoreUnreachable
 from backend.stores.base import GraphView
 from backend.stores.jobs import building
 from backend.stores.neo4j import indexes, statements
+from backend.stores.neo4j.communities import CommunityReads
 from backend.stores.neo4j.dataset import DatasetReads
 from backend.stores.neo4j.driver import Address, Reading, Row, Server
 from backend.stores.neo4j.edges import EdgeReads
@@ -34,7 +35,7 @@ _ATTEMPTS = 5
 _COMMIT_SECONDS, _PAUSE = 2.0, 0.02
 
 
-class Neo4jView(EntityReads, PassageReads, LexicalReads, EdgeReads, LibraryReads, DatasetReads):
+class Neo4jView(EntityReads, PassageReads, LexicalReads, EdgeReads, CommunityReads, LibraryReads, DatasetReads):
     """A GraphView of what one commit shows."""
 
     def __init__(self, reading: Reading, state: Row) -> None:

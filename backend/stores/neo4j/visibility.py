@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from backend.scope import ResolvedCondition, ResolvedScope
+from backend.scope import ResolvedCondition, ResolvedScope, present
 from backend.stores.neo4j.driver import Reading
 from backend.stores.neo4j.schema import (
     CHUNK,
@@ -25,19 +25,20 @@ from backend.stores.neo4j.schema import (
     STATED_IN,
     text_order,
 )
-from backend.stores.validity import is_stored
+from backend.stores.validity import is_present, is_stored
 
 _COMPARISONS = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
 class Visibility:
-    """The Cypher conditions of one scope and their parameters: `commit`, `at` and `scope_…`.
+    """The Cypher conditions of one scope and their parameters: `commit`, `at`, `present` and `scope_…`.
 
     `settled` is the last time at which any validity begins or ends; None where what is stored is not up to date.
     """
 
     def __init__(self, scope: ResolvedScope, commit: int, settled: int | None) -> None:
         self.is_stored = is_stored(scope, settled)
+        self.is_present = is_present(scope, settled)
         self.parameters: dict[str, Any] = {"commit": commit, "at": scope.at}
         self._filters: list[str] = []
         if scope.collections:
@@ -57,6 +58,12 @@ class Visibility:
     def valid(self, version: str) -> str:
         """Holds for a `Document` that is current at the scope's time, whatever its filters."""
         return f"{written(version)} AND {version}.valid_from <= $at AND $at < {version}.valid_to"
+
+    def hides(self, version: str) -> str:
+        """Holds for a `Document` that is current in an empty scope and not in this one."""
+        self.parameters["present"] = present()
+        now = f"{version}.valid_from <= $present AND $present < {version}.valid_to"
+        return f"({written(version)} AND {now} AND NOT {self.current(version)})"
 
     def entity_known(self, entity: str) -> str:
         """Holds where a passage in scope mentions the entity, in any version."""

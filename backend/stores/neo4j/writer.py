@@ -29,6 +29,8 @@ from backend.stores.neo4j.sweeping import sweep
 from backend.stores.neo4j.vectors import JobVectors
 from backend.stores.rows import (
     CurrentVersion,
+    NewClaim,
+    NewCommunity,
     NewComplement,
     NewMention,
     NewPassage,
@@ -42,6 +44,10 @@ from backend.stores.validity import validity
 
 # Documents of which everything is counted in one reading.
 _DOCUMENTS = 500
+# Kinds of rows that end with the passages that state them, or at once where there is none.
+_CLAIMING = ("relation", "claim")
+# With their reports they are longer than other rows.
+_COMMUNITIES = 500
 
 
 @dataclass(slots=True)
@@ -51,9 +57,13 @@ class _Changes:
     documents: set[str] = field(default_factory=set)  # whose validity and counts are to be computed
     entities: dict[str, Row] = field(default_factory=dict)  # new fields by id
     relations: dict[str, Row] = field(default_factory=dict)
+    claims: dict[str, Row] = field(default_factory=dict)
     endings: dict[str, int] = field(default_factory=dict)  # time of retirement by document id
     retired_entities: list[str] = field(default_factory=list)
     retired_relations: list[str] = field(default_factory=list)
+    retired_claims: list[str] = field(default_factory=list)
+    datasets: set[str] = field(default_factory=set)  # of which anything is new, other or gone
+    hierarchies: set[str] = field(default_factory=set)  # datasets that have other communities from the commit on
     removed_dataset: str | None = None
     removed_document: str | None = None
 
@@ -66,7 +76,7 @@ class Neo4jWriter:
         self._since = self._session.since
         self._now = int(datetime.now(UTC).timestamp() * 1_000_000)
         self._changes = _Changes()
-        self._vectors = JobVectors(self._session, self._changes.entities)
+        self._vectors = JobVectors(self._session, self._changes.entities, self._changes.hierarchies)
         self._datasets: set[str] = set()
         self._number = self._session.value(statements.LAST_NUMBER) or 0
         self._types: dict[str, str] = {row["name"]: row["token"] for row in self._session.read(statements.TYPES)}
@@ -128,6 +138,7 @@ class Neo4jWriter:
                 if any(before[key] != own[key] for key in ("name", "label", "description")):
                     self._vectors.lose_entity(row.id)
         self._session.write(statements.CREATE_ENTITIES, new)
+        self._note(dataset, new or self._changes.entities.keys() & stored.keys())
 
     def put_versions(self, dataset: str, rows: Sequence[NewVersion]) -> None:
         self._datasets.add(dataset)
@@ -191,7 +202,7 @@ class Neo4jWriter:
             }
             for row in rows
         ]
-        self._session.write(statements.CREATE_COMPLEMENTS, new)
+        self._note(dataset, self._session.write(statements.CREATE_COMPLEMENTS, new))
 
     def put_relations(self, dataset: str, rows: Sequence[NewRelation]) -> None:
         self._datasets.add(dataset)
@@ -217,8 +228,56 @@ class Neo4jWriter:
             for passage in dict.fromkeys(one.passage_ids)
         ]
         touched.update(row["edge"] for row in support)
-        self._session.write(statements.CREATE_SUPPORT, support)
+        added = self._session.write(statements.CREATE_SUPPORT, support)
         self._session.write(statements.TOUCH_EDGES, [{"id": edge} for edge in touched])
+        self._note(dataset, new or added or self._changes.relations.keys() & stored.keys())
+
+    def put_claims(self, dataset: str, rows: Sequence[NewClaim]) -> None:
+        """Adds claims, or changes them in the commit; one that ever named a passage is not unstated any more."""
+        self._datasets.add(dataset)
+        stored = {row["id"]: row for row in self._session.read(statements.STORED_CLAIMS, ids=[one.id for one in rows])}
+        new: list[Row] = []
+        for row in rows:
+            own = fields.claim_fields(row)
+            before = stored.get(row.id)
+            if before is None:
+                new.append({"fields": {**own, "id": row.id, "dataset": dataset, "since": self._since}})
+            else:
+                own["unstated"] = row.unstated and before["unstated"]
+                if any(before[key] != value for key, value in own.items()):
+                    self._changes.claims[row.id] = own
+        self._session.write(statements.CREATE_CLAIMS, new)
+        claimed: list[Row] = [
+            {"claim": row.id, "passage": passage} for row in rows for passage in dict.fromkeys(row.passage_ids)
+        ]
+        added = self._session.write(statements.CREATE_CLAIMED, claimed)
+        self._note(dataset, new or added or self._changes.claims.keys() & stored.keys())
+
+    def put_communities(self, dataset: str, rows: Sequence[NewCommunity]) -> None:
+        """Writes the hierarchy, and the former one is gone with the commit."""
+        self._datasets.add(dataset)
+        self._changes.hierarchies.add(dataset)
+        keys = {row.id: fields.community_key(row.id, self._since) for row in rows}
+        self._write_pages(
+            statements.CREATE_COMMUNITIES,
+            [
+                {"fields": {**fields.community_fields(dataset, row), "key": keys[row.id], "since": self._since}}
+                for row in rows
+            ],
+            size=_COMMUNITIES,
+        )
+        self._write_pages(
+            statements.JOIN_COMMUNITIES,
+            [{"community": keys[row.id], "member": one} for row in rows for one in dict.fromkeys(row.member_ids)],
+        )
+        self._write_pages(
+            statements.NEST_COMMUNITIES,
+            [{"community": keys[row.id], "parent": keys[row.parent]} for row in rows if row.parent in keys],
+        )
+
+    def _write_pages(self, statement: str, rows: Sequence[Row], *, size: int = PAGE) -> None:
+        for start in range(0, len(rows), size):
+            self._session.write(statement, rows[start : start + size])
 
     def _put_edges(self, edges: Mapping[str, Support]) -> None:
         stored = {row["id"] for row in self._session.read(statements.STORED_EDGES, ids=list(edges))}
@@ -237,10 +296,15 @@ class Neo4jWriter:
     def _touch(self, written: Sequence[Row]) -> None:
         self._changes.documents.update(row["document"] for row in written)
 
+    def _note(self, dataset: str, changed: Collection[object]) -> None:
+        """The communities of a dataset are stale from the commit on where anything has changed."""
+        if changed:
+            self._changes.datasets.add(dataset)
+
     # --- removing ----------------------------------------------------------------------------------------------------
 
     def retire(self, dataset: str, *, kept: Mapping[str, set[str]]) -> dict[str, int]:
-        """Ends, in the commit, every document of the dataset that is not in `kept`, with what nothing else holds."""
+        """Ends, in the commit, what is not in `kept`, with what nothing else holds, and communities that were there."""
         absent = {
             kind: [
                 row for row in self._session.read(statements.OF_DATASET[kind], dataset=dataset) if row["id"] not in ids
@@ -252,15 +316,21 @@ class Neo4jWriter:
         self._changes.documents.update(ended)
         self._changes.retired_entities = [row["id"] for row in absent["entity"]]
         self._changes.retired_relations = [row["id"] for row in absent["relation"]]
-        unstated = sum(row["unstated"] for row in absent["relation"])
-        return {"documents": len(ended), "entities": len(absent["entity"]), "relations": unstated}
+        self._changes.retired_claims = [row["id"] for row in absent.get("claim", ())]
+        self._changes.hierarchies.add(dataset)
+        self._changes.datasets.add(dataset)
+        unstated = {
+            f"{kind}s": sum(row["unstated"] for row in rows) for kind, rows in absent.items() if kind in _CLAIMING
+        }
+        return {"documents": len(ended), "entities": len(absent["entity"]), **unstated}
 
     def remove(self, *, dataset: str | None = None, document_id: str | None = None) -> dict[str, int]:
         self._changes.removed_dataset, self._changes.removed_document = dataset, document_id
         with self._session.server.reading() as reading:
             if dataset is not None:
                 return removing.counts_of_dataset(reading, dataset, self._session.commit)
-            return removing.counts_of_document(reading, str(document_id), self._session.commit)
+            self._changes.datasets.add(removing.dataset_of_document(reading, str(document_id), self._session.commit))
+            return removing.counts_of_document(reading, str(document_id))
 
     # --- vectors and indexes -----------------------------------------------------------------------------------------
 
@@ -285,18 +355,24 @@ class Neo4jWriter:
         self.rebuild_full_text()  # a search after a commit never finds its indexes lost
         changes, session = self._changes, self._session
         versions = self._versions(changes)
+        changed = changes.datasets | {row["dataset"] for row in versions}
 
         def flip(transaction: Writing) -> None:
             session.require_lease(transaction)
             committing.apply_versions(transaction, versions, changes.endings)
             committing.apply_entities(transaction, changes.entities)
             committing.apply_relations(transaction, changes.relations)
-            committing.apply_retirement(transaction, changes.retired_entities, changes.retired_relations)
+            committing.apply_claims(transaction, changes.claims)
+            committing.apply_retirement(
+                transaction, changes.retired_entities, changes.retired_relations, changes.retired_claims
+            )
+            committing.apply_hierarchies(transaction, self._since, changes.hierarchies, changed)
             if changes.removed_dataset is not None:
                 removing.remove_dataset(transaction, changes.removed_dataset)
             if changes.removed_document is not None:
                 removing.remove_document(transaction, changes.removed_document)
             committing.apply_names(transaction, self._since, self._datasets, self._types)
+            committing.apply_weights(transaction, self._since, changed)
             counts = self._vectors.apply(transaction)
             removed = [] if changes.removed_dataset is None else [changes.removed_dataset]
             ended = {"number": self._number, "at": now(), "report": report_text(report), "removed": removed}
@@ -335,8 +411,5 @@ class Neo4jWriter:
                 if document in changes.endings:
                     endings.append((max(row["number"] for row in own.values()), changes.endings[document]))
                 times = validity([(row["begins"], row["number"], key) for key, row in own.items()], endings)
-                found += [
-                    {"key": key, "valid_from": begins, "valid_to": ends, "counts": own[key]["counts"]}
-                    for begins, ends, key in times
-                ]
+                found += [{**own[key], "valid_from": begins, "valid_to": ends} for begins, ends, key in times]
         return found

@@ -11,7 +11,7 @@ from backend.models import Status
 from backend.scope import ResolvedScope, present
 from backend.stores.base import EdgeRead
 from backend.stores.communities import Member, Members, WeightedEdge
-from backend.stores.rows import read_report
+from backend.stores.reports import read_report
 from backend.stores.sqlite.driver import Connection, Row
 from backend.stores.sqlite.edges import ends_and_edges, stored_edges
 from backend.stores.sqlite.rows import read_json
@@ -49,7 +49,7 @@ class CommunityReads:
         tables = "community c" if ids is None else _ASKED
         tables += "" if level is None else " WHERE c.level = :level"
         rows = self.connection.read(
-            f"""WITH {judged_communities(visible, scope, tables)}
+            f"""WITH {judged_communities(visible, tables)}
                 SELECT c.*, d.name AS dataset_name, k.name AS collection FROM judged c
                 JOIN dataset d ON d.id = c.dataset LEFT JOIN vector_collection k ON k.id = c.vectors
                 WHERE c.is_seen ORDER BY c.level, c.uuid LIMIT :limit""",
@@ -74,7 +74,7 @@ class CommunityReads:
     def reports(self, ids: Sequence[str], scope: ResolvedScope) -> dict[str, Report]:
         visible = Visibility(scope, self.settled)
         rows = self.connection.read(
-            f"SELECT c.uuid, c.report FROM {_ASKED} WHERE c.report IS NOT NULL AND {_is_whole(visible, scope)}",
+            f"SELECT c.uuid, c.report FROM {_ASKED} WHERE c.report IS NOT NULL AND {_is_whole(visible)}",
             {**community_parameters(visible), "ids": json.dumps(ids)},
         )
         return {community: read_report(report) for community, report in rows}
@@ -200,10 +200,10 @@ class CommunityReads:
 # --- conditions ------------------------------------------------------------------------------------------------------
 
 
-def judged_communities(visible: Visibility, scope: ResolvedScope, tables: str = "community c") -> str:
+def judged_communities(visible: Visibility, tables: str = "community c") -> str:
     """Common table expression `judged`: communities `c` as the scope sees them: `size`, `is_whole`, `is_seen`."""
     return f"""sized AS MATERIALIZED (
-            SELECT c.*, {_size(visible)} AS size, {_is_whole(visible, scope)} AS is_whole FROM {tables}
+            SELECT c.*, {_size(visible)} AS size, {_is_whole(visible)} AS is_whole FROM {tables}
         ), judged AS (SELECT c.*, size > 0 OR (is_whole AND {_is_empty("c")}) AS is_seen FROM sized c)"""
 
 
@@ -235,12 +235,12 @@ def _size(visible: Visibility) -> str:
         WHERE m.community = c.id AND {visible.entity_known("e")})"""
 
 
-def _is_whole(visible: Visibility, scope: ResolvedScope) -> str:
+def _is_whole(visible: Visibility) -> str:
     """Holds where the scope hides nothing that the report of the community `c` may rest on."""
     cites = f"""NOT EXISTS (SELECT 1 FROM report_source r WHERE r.community = c.id AND NOT EXISTS (
             SELECT 1 FROM passage p CROSS JOIN version v ON v.id = p.version
             WHERE p.uuid = r.passage AND {visible.current("v")}))"""
-    if not visible.is_filtered and scope.at == present():
+    if visible.is_present:
         return f"({cites})"
     hidden = f"h.valid_from <= :present AND :present < h.valid_to AND NOT {visible.current('h')}"
     return f"""({cites} AND NOT EXISTS (

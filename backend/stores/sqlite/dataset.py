@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 from backend.communities.values import CommunityOrigin
+from backend.stores.reports import read_report
 from backend.stores.rows import (
     NewClaim,
     NewCommunity,
@@ -16,7 +17,6 @@ from backend.stores.rows import (
     NewTopic,
     NewVersion,
     StoredEntity,
-    read_report,
     read_statements,
     stored_relation,
 )

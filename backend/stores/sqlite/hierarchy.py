@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from backend.stores.rows import NewClaim, NewCommunity, report_json
+from backend.stores.reports import stored_report
+from backend.stores.rows import NewClaim, NewCommunity
 from backend.stores.sqlite.driver import Connection
 from backend.stores.sqlite.rows import as_json
 
@@ -20,7 +21,7 @@ def replace_communities(connection: Connection, dataset: int, rows: Sequence[New
         for row in connection.read("SELECT uuid, report, vectors FROM community WHERE dataset = ?", (dataset,))
     }
     drop_communities(connection, dataset)
-    texts = [None if row.report is None else report_json(row.report) for row in rows]
+    texts = [None if row.report is None else stored_report(row.report) for row in rows]
     connection.run_many(
         """INSERT INTO community (uuid, dataset, source_id, level, parent, title, origin, metadata, report,
                 report_origin, stale, vectors) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",

@@ -144,7 +144,7 @@ class LibraryReads:
                     SELECT k.dataset, count(DISTINCT k.fact) AS complements FROM complement k
                     CROSS JOIN passage p ON p.id = k.passage CROSS JOIN version v ON v.id = p.version
                     WHERE {visible.current("v")} GROUP BY k.dataset
-                ), {judged_communities(visible, scope)}, seen AS (
+                ), {judged_communities(visible)}, seen AS (
                     SELECT dataset, count(*) AS communities, count(CASE WHEN is_whole THEN report END) AS reports
                     FROM judged WHERE is_seen GROUP BY dataset
                 ), claims AS (

@@ -13,7 +13,7 @@ import json
 from typing import Any
 
 from backend.scope import ResolvedCondition, ResolvedScope
-from backend.stores.validity import is_stored
+from backend.stores.validity import is_present, is_stored
 
 _COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 
@@ -27,7 +27,7 @@ class Visibility:
     def __init__(self, scope: ResolvedScope, settled: int | None) -> None:
         self._scope = scope
         self.is_stored = is_stored(scope, settled)
-        self.is_filtered = bool(scope.collections or scope.document_ids or scope.conditions)
+        self.is_present = is_present(scope, settled)
         self.parameters: dict[str, Any] = {"at": scope.at}
         self._filters: list[str] = []
         if scope.collections:

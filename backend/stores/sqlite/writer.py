@@ -24,6 +24,7 @@ from backend.stores.encoded import (
 from backend.stores.fulltext import name_text, names_of, whole_forms
 from backend.stores.jobs import now
 from backend.stores.jobs import report_text as load_report_text
+from backend.stores.reports import read_report
 from backend.stores.rows import (
     CurrentVersion,
     NewClaim,
@@ -35,7 +36,6 @@ from backend.stores.rows import (
     NewStatement,
     NewTopic,
     NewVersion,
-    read_report,
     read_statements,
 )
 from backend.stores.sqlite import derived, hierarchy

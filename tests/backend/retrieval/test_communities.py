@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from backend.models import Scope
 from backend.questions import Question
 from backend.stores.rows import NewCommunity
 from tests.bundles import Rows, write_bundle
+from tests.worlds import new_explorer
 
 # Two rings of three that one relation joins, in two collections.
 _NAMES = {"a": "Ada Berg", "b": "Bo Lind", "c": "Cid Frost", "x": "Xylo Works", "y": "Yarn Hall", "z": "Zinc Yard"}
@@ -44,6 +47,13 @@ def _bundle(weights: bool = False) -> dict[str, Rows]:
         "mentions": mentions,
         "relations": relations,
     }
+
+
+@pytest.fixture
+def explorer(folder: Path) -> Iterator[Explorer]:
+    """On the embedded store: that the other one answers alike is compared elsewhere."""
+    with closing(new_explorer(folder / "store")) as explorer:
+        yield explorer
 
 
 @pytest.fixture
