@@ -16,6 +16,8 @@ from typing import Any
 import orjson
 import pytest
 
+from backend.communities.reading import CommunityView
+from backend.communities.values import CommunityQuery
 from backend.explorer import Explorer
 from backend.models import EntityQuery, Mode, Scope, WalkQuery
 from backend.questions import Question, Retrieval
@@ -27,7 +29,7 @@ from tests.worlds import new_explorer, outcome
 DEMO = Path(__file__).parents[2] / "demo"
 _QUERIES, _WALKS = 100, 40
 _READ, _BEGUN, _HUBS = 50, 15, 5
-_ASKED = 24
+_ASKED, _COMMUNITIES = 24, 8
 
 pytestmark = pytest.mark.neo4j
 
@@ -55,6 +57,8 @@ def pair(
     both = new_explorer(folder / "sqlite"), new_explorer(folder / "neo4j", neo4j_server.address)
     for explorer in both:
         explorer.load(paths, dataset=name)
+        if name == "demo":
+            explorer.build_communities()
     yield both
     for explorer in both:
         explorer.close()
@@ -148,3 +152,29 @@ def _broken(name: str, rng: random.Random) -> str:
     first = rng.randrange(len(words))
     part = " ".join(words[first : first + rng.randint(1, 3)])
     return part[: rng.randint(1, len(part))]
+
+
+def test_communities_are_the_same(pair: tuple[Explorer, Explorer]) -> None:
+    embedded, server = pair
+    if not embedded.hierarchy():
+        pytest.skip("communities are compared on the demo alone: finding them takes a server long")
+    rng = random.Random(17)
+    scopes = [Scope(), Scope(collections=embedded.catalog().collections[:1]), Scope(as_of="2022-06-30")]
+    for scope in scopes:
+        heads = [replace(head, vectors=None) for head in embedded.hierarchy(scope)]
+        assert heads == [replace(head, vectors=None) for head in server.hierarchy(scope)]
+        assert embedded.titles(heads, scope) == server.titles(heads, scope)
+        for head in rng.sample(heads, k=min(_COMMUNITIES, len(heads))):
+            here, there = (replace(one.community(head.id, scope), head=head) for one in pair)
+            assert _nameless(here) == _nameless(there), (head, scope)
+    names = rng.choices(_names(embedded), k=_COMMUNITIES)
+    for question in [*(f"What has {name} to do with the harbour?" for name in names), "what is all this about"]:
+        for scope in scopes:
+            query = CommunityQuery(question, scope=scope)
+            assert text(outcome(embedded.communities, query)) == text(outcome(server.communities, query)), query
+
+
+def _nameless(view: CommunityView) -> CommunityView:
+    """A view without the names of the collections in which vectors are."""
+    above, below = (tuple(replace(head, vectors=None) for head in heads) for heads in (view.above, view.below))
+    return replace(view, above=above, below=below)
