@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from backend import data_citations
 from backend.communities.values import Citation, CommunityOrigin, Report, ReportOrigin
 from backend.loading.plan import Plan
 from backend.loading.rows import CommunityRow, ReportRow
@@ -28,7 +25,10 @@ def new_community(plan: Plan, row: CommunityRow, report: ReportRow | None) -> Ne
 
 
 def _report(plan: Plan, row: ReportRow) -> Report:
-    citations = tuple(dict.fromkeys(_citation(plan, row.numbers, *cited) for cited in _cited(row)))
+    citations = tuple(
+        Citation(kind, number, None if source_id is None else _id(plan, kind, source_id))
+        for kind, number, source_id in row.cited()
+    )
     return Report(
         origin=ReportOrigin.IMPORTED,
         title=row.title,
@@ -37,20 +37,9 @@ def _report(plan: Plan, row: ReportRow) -> Report:
         rank=row.rank,
         text=row.text or "",
         citations=citations,
-        cited=tuple(one.id for one in citations if one.kind == "passage" and one.id is not None),
+        cited=tuple(dict.fromkeys(one.id for one in citations if one.kind == "passage" and one.id is not None)),
         metadata=row.metadata,
     )
-
-
-def _cited(row: ReportRow) -> list[tuple[str, str]]:
-    """Kind and number of everything that the report cites, in its order."""
-    parts = [row.title, row.summary or "", row.text or "", *(part for finding in row.findings for part in finding)]
-    return [(one.kind, one.number) for part in parts for one in data_citations.find(part)]
-
-
-def _citation(plan: Plan, numbers: Mapping[tuple[str, str], str] | None, kind: str, number: str) -> Citation:
-    source_id = number if numbers is None else numbers.get((kind, number))
-    return Citation(kind, number, None if source_id is None else _id(plan, kind, source_id))
 
 
 def _id(plan: Plan, kind: str, source_id: str) -> str | None:

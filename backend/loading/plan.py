@@ -361,11 +361,11 @@ class Planner:
                 self._issues.repaired("unknown_parent", file, line, f"parent {parent!r}"[:200])
 
     def reports(self, rows: Iterable[ReportRow], file: str) -> Iterator[ReportRow]:
-        for row in rows:
-            if row.community_id in self.plan.communities:
-                yield row
-            else:
-                self._issues.left_out("report_of_nothing", file, row.line, f"no community {row.community_id!r}"[:200])
+        for batch in batched(rows, BATCH):
+            cited = [(kind, source_id) for row in batch for kind, _, source_id in row.cited() if source_id is not None]
+            self._find_entities([source_id for kind, source_id in cited if kind == "entity"])
+            self._find_passages([source_id for kind, source_id in cited if kind == "passage"])
+            yield from (row for row in batch if self._report(row, file))
 
     def decide_versions(self) -> list[NewVersion]:
         """The versions to write; a document whose content is the same is left alone."""
@@ -508,6 +508,12 @@ class Planner:
         documents = {plan.passages[passage].document for passage in row.passage_ids if passage in plan.passages}
         for document in documents & plan.documents.keys():
             self._add(plan.documents[document], _claim_content(row))
+        return True
+
+    def _report(self, row: ReportRow, file: str) -> bool:
+        if row.community_id not in self.plan.communities:
+            self._issues.left_out("report_of_nothing", file, row.line, f"no community {row.community_id!r}"[:200])
+            return False
         return True
 
     def _community(self, row: CommunityRow, file: str) -> None:

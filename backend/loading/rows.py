@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import orjson
 
+from backend import data_citations
 from backend.communities.values import Finding
 from backend.loading.issues import LeftOut, Repair
 from backend.models import Json
@@ -357,6 +358,13 @@ class ReportRow(Row):
         )
         earlier.take(row.community_id)
         return row
+
+    def cited(self) -> list[tuple[str, str, str | None]]:
+        """Everything that its texts cite, in their order: kind, number, and source id where the number leads to one."""
+        parts = [self.title, self.summary or "", self.text or "", *(part for one in self.findings for part in one)]
+        found = [(one.kind, one.number) for part in parts for one in data_citations.find(part)]
+        numbers = self.numbers
+        return [(*one, one[1] if numbers is None else numbers.get(one)) for one in dict.fromkeys(found)]
 
 
 @dataclass(frozen=True, slots=True)

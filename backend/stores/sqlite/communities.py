@@ -74,7 +74,8 @@ class CommunityReads:
     def reports(self, ids: Sequence[str], scope: ResolvedScope) -> dict[str, Report]:
         visible = Visibility(scope, self.settled)
         rows = self.connection.read(
-            f"SELECT c.uuid, c.report FROM {_ASKED} WHERE c.report IS NOT NULL AND {_is_whole(visible)}",
+            f"""WITH {judged_communities(visible, f"{_ASKED} WHERE c.report IS NOT NULL")}
+                SELECT c.uuid, c.report FROM judged c WHERE c.is_whole AND c.is_seen""",
             {**community_parameters(visible), "ids": json.dumps(ids)},
         )
         return {community: read_report(report) for community, report in rows}
@@ -177,7 +178,8 @@ class CommunityReads:
         visible = Visibility(scope, self.settled)
         rows = self.connection.read(
             f"""SELECT e.uuid, {_weight(visible)} AS weight FROM json_each(:ids) asked
-                CROSS JOIN edge e ON e.uuid = asked.value WHERE weight > 0 OR {_relations(visible)} > 0""",
+                CROSS JOIN edge e ON e.uuid = asked.value WHERE {_relations(visible)} > 0
+                AND {visible.entity_known_by("e.source")} AND {visible.entity_known_by("e.target")}""",
             {**visible.parameters, "ids": json.dumps(edge_ids)},
         )
         return {edge: float(weight) for edge, weight in rows}
