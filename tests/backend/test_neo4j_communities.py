@@ -816,10 +816,10 @@ def test_reports_are_encoded_and_placed(built: Explorer) -> None:
         "quoted": "first",
     }
     with writing(built.store) as writer:
-        # A new hierarchy has no vectors yet, and the former ones are no more.
+        # A new hierarchy has no vectors yet, and what is said of the former ones does not concern it.
+        writer.forget_vectors(first, ids("all"))
         writer.put_communities(DATASET, hierarchy(built)[:2])
         assert list(writer.placed_vectors(first)) == []
-        writer.forget_vectors(first)
         waiting = list(writer.vector_texts(REPORT, missing_only=True))
         assert sorted(text.owner for text in waiting) == sorted(ids("all", "nobody"))
         writer.place_vectors(second, ids("all"))
