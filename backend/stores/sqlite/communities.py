@@ -105,7 +105,7 @@ class CommunityReads:
         rows = self.connection.read(
             f"""WITH read_edges AS MATERIALIZED (
                     SELECT c.uuid AS community, CASE WHEN c.known > {_LARGE} THEN {_INNER_OF_LARGE}
-                        ELSE {_INNER_OF_SMALL} END AS edges FROM {_ASKED}
+                        ELSE {_INNER_OF_SMALL} END AS edges FROM {_ASKED} WHERE {_size(visible)} > 0
                 ), placed AS MATERIALIZED (
                     SELECT r.community, j.value AS edge, j.key AS place FROM read_edges r, json_each(r.edges) j
                 ), wanted AS MATERIALIZED (
