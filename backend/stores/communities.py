@@ -72,8 +72,8 @@ class CommunityRows(Protocol):
     def inside(self, ids: Sequence[str], limit: int, scope: ResolvedScope) -> dict[str, EdgeRead]:
         """Per community its first `limit` edges between two members in stored order, as far as the scope keeps them.
 
-        Those that have a member in scope. Stored order: documents, passages (most first), edge id. The scope keeps an edge whose ends are in scope and
-        that a visible passage states, or of which a relation names no passage.
+        Those that have a member in scope. Stored order: documents, passages (most first), edge id. The scope keeps an
+        edge whose ends are in scope and that a visible passage states, or of which a relation names no passage.
         """
 
     def central_passages(
