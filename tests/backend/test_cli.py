@@ -199,11 +199,11 @@ def test_status_counts_what_is_current(home: Path) -> None:
     assert status["datasets"] == [
         {
             "name": "demo",
-            "documents": 324,
-            "passages": 378,
-            "entities": 193,
-            "mentions": 1019,
-            "relations": 590,
+            "documents": 330,
+            "passages": 390,
+            "entities": 198,
+            "mentions": 1033,
+            "relations": 597,
             "topics": 351,
             "statements": 493,
             "facts": 483,
