@@ -204,9 +204,9 @@ def test_status_counts_what_is_current(home: Path) -> None:
             "entities": 198,
             "mentions": 1033,
             "relations": 597,
-            "topics": 351,
-            "statements": 493,
-            "facts": 483,
+            "topics": 358,
+            "statements": 502,
+            "facts": 490,
         }
     ]
     assert {index["state"] for index in status["indexes"]} == {"online"}
