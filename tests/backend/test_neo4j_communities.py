@@ -475,13 +475,14 @@ def answers(explorer: Explorer, scope: Scope) -> list[Any]:
 
 def test_filter_that_hides_nothing_changes_no_answer(built: Explorer, tmp_path: Path) -> None:
     letter = passage(built, "letter", "l1")
-    # One changes its weight, one moves while a passage still states what it was.
+    # One changes its weight, one moves while a passage still states what it was, and then weighs something else.
     changes = [
         {"id": "calls", "source": "petrel", "type": "CALLS_AT", "target": "kobe", "passage_ids": ["r0"], "weight": 0.7},
         {"id": "keeps", "source": "ida", "type": "KEPT", "target": "light", "weight": 0.1},
         {"id": "knows", "source": "ida", "type": "KNOWS", "target": "tomas", "weight": 0.2},
     ]
     run(built, Load(DATASET, [], [], [], [], changes), tmp_path)
+    run(built, Load(DATASET, [], [], [], [], [{**changes[1], "weight": 0.5}]), tmp_path)
     with writing(built.store) as writer:
         writer.put_communities(DATASET, hierarchy(built))
         writer.put_claims(DATASET, [claim("a", "petrel", "kobe", letter), claim("b", "ida")])
