@@ -60,6 +60,9 @@ class CommunityRows(Protocol):
     ) -> list[CommunityHead]:
         """Those of the communities that the scope sees, the first `limit` in order of level and id; None means all."""
 
+    def has_communities(self) -> bool:
+        """Whether any dataset has communities, whatever a scope sees of them."""
+
     def communities_of(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, tuple[str, ...]]:
         """Per entity in scope the ids of its communities, in order of id."""
 

@@ -65,6 +65,10 @@ class CommunityReads(Reads):
         )
         return [_head(row) for row in rows]
 
+    def has_communities(self) -> bool:
+        asked = {"commit": self.commit}
+        return bool(self.reading.read(f"MATCH (g:{COMMUNITY}) WHERE {written('g')} RETURN g.id AS id LIMIT 1", asked))
+
     def communities_of(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, tuple[str, ...]]:
         visible = self.visibility(scope)
         rows = self.reading.read(
