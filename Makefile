@@ -28,7 +28,7 @@ run: $(STAMP)
 	@# This entity is in the demo's second part only. Loading the parts again would make new versions of what differs.
 	@$(WITH_HOME) $(BIN)/attest show --dataset demo oarlock >/dev/null 2>&1 || { \
 	  echo 'Loading the demo graph ...'; \
-	  $(WITH_HOME) $(BIN)/attest load demo/first demo/second --dataset demo; \
+	  $(WITH_HOME) $(BIN)/attest load demo/first demo/second --dataset demo --communities; \
 	}
 	@$(WITH_HOME) $(BIN)/attest serve $(if $(PORT),--port '$(PORT)')
 

@@ -16,7 +16,13 @@ from typing import TypeVar
 from backend.answers.answering import Moment, stream_answer
 from backend.answers.base import LanguageModel
 from backend.answers.openai import open_model
-from backend.communities.reading import MOST_COMMUNITIES, CommunityView, read_community, titles_of
+from backend.communities.reading import (
+    MOST_COMMUNITIES,
+    CommunityView,
+    has_stored_report,
+    read_community,
+    titles_of,
+)
 from backend.communities.values import CommunityHead, CommunityQuery, CommunityResult
 from backend.errors import AttestError, IndexNotReady, Malformed, NotConfigured, Unavailable
 from backend.evaluation import EvalQuestion, Evaluation, measure, scope_of, table
@@ -56,7 +62,7 @@ from backend.scope import ResolvedScope, resolve
 from backend.search import search
 from backend.settings import Settings
 from backend.status import StatusReport, VectorCheck, check_vectors, read_status
-from backend.stores.base import GraphStore, GraphView, GraphWriter
+from backend.stores.base import GraphStore, GraphView, GraphWriter, StoredEdge
 from backend.stores.opening import open_store
 from backend.vectors.base import Encoder, Index, Reranker
 from backend.walks import absent, walk
@@ -286,6 +292,11 @@ class Explorer:
             lambda view: view.mentioning_both(_canonical(first), _canonical(second), limit, _checked(view, scope))
         )
 
+    def edge(self, edge_id: str, scope: Scope = EVERYTHING) -> StoredEdge:
+        """The edge as the scope sees it; raises Unavailable when the scope drops it or hides an end."""
+        found = self.store.read(lambda view: view.edge(_canonical(edge_id), _checked(view, scope)))
+        return _present(found, f"The relation {edge_id} is not in scope.", "Widen the scope.")
+
     def relation_types(self, entity_id: str, scope: Scope = EVERYTHING) -> tuple[RelationType, ...]:
         """The types of the entity's edges with their number, most first."""
         return self.store.read(
@@ -307,6 +318,12 @@ class Explorer:
         """A passage of any version, with every mention in it."""
         found = self.store.read(lambda view: view.passage(_canonical(passage_id)))
         return _present(found, f"There is no passage {passage_id}.", _BY_SOURCE)
+
+    def visible_passages(self, passage_ids: Sequence[str], scope: Scope = EVERYTHING) -> tuple[Passage, ...]:
+        """Those of the passages that the scope sees, in the order asked for, with every mention in them."""
+        ids = [_canonical(one) for one in passage_ids]
+        found = self.store.read(lambda view: view.passages(ids, _checked(view, scope))) if ids else {}
+        return tuple(found[one] for one in ids if one in found)
 
     def show(self, thing_id: str, scope: Scope = EVERYTHING) -> Shown:
         """Whatever has this id, whole: entities are looked up first, then passages, then documents."""
@@ -348,6 +365,12 @@ class Explorer:
     def community(self, community_id: str, scope: Scope = EVERYTHING) -> CommunityView:
         """A community with all that is in it; raises Unavailable where the scope sees nothing of it."""
         return self.store.read(lambda view: read_community(view, _canonical(community_id), _checked(view, scope)))
+
+    def ranks(self, heads: Sequence[CommunityHead], scope: Scope = EVERYTHING) -> dict[str, float]:
+        """The importance that the writer of a community's report gave it, by id, where there is one."""
+        ids = [head.id for head in heads if has_stored_report(head)]
+        found = self.store.read(lambda view: view.reports(ids, _checked(view, scope))) if ids else {}
+        return {one: report.rank for one, report in found.items() if report.rank is not None}
 
     def communities_of(self, entity_id: str, scope: Scope = EVERYTHING) -> tuple[CommunityHead, ...]:
         """The communities of an entity, the coarsest first."""
@@ -405,19 +428,31 @@ class Explorer:
 
         Raises Malformed at once for a path that is no bundle, and NotConfigured where the store is read-only.
         """
-        if self.settings.read_only:
-            raise NotConfigured(
-                "This store is read-only here.", hint="ATTEST_READ_ONLY is set; load with `attest load`."
-            )
+        self._refuse_read_only("load with `attest load`")
         open_bundle(path)
         options = [f"--dataset={dataset}"] if dataset else []
         options += [f"--collection={collection}"] if collection else []
         options += ["--replace"] if replace else []
-        environment = {**os.environ, **self.settings.environment()}
+        return self._start("load", *options, "--", str(path))
+
+    def start_communities(self, datasets: Sequence[str] = ()) -> int:
+        """Starts `build_communities` in a process of its own, which outlives this one; its process id.
+
+        Raises NotConfigured where the store is read-only.
+        """
+        self._refuse_read_only("build them with `attest index --communities`")
+        return self._start("index", "--communities", *(f"--dataset={dataset}" for dataset in datasets))
+
+    def _refuse_read_only(self, instead: str) -> None:
+        if self.settings.read_only:
+            raise NotConfigured("This store is read-only here.", hint=f"ATTEST_READ_ONLY is set; {instead}.")
+
+    def _start(self, *arguments: str) -> int:
+        """Runs one command over the same stores in a process of its own; its process id."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "backend.cli", "load", *options, "--", str(path)],
+            [sys.executable, "-m", "backend.cli", *arguments],
             cwd=Path(__file__).parent.parent,
-            env=environment,
+            env={**os.environ, **self.settings.environment()},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

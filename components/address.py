@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import streamlit as st
 
+from backend.communities.values import RRF, WEIGHTED, CommunityQuery
 from backend.errors import Malformed
 from backend.models import EVERYTHING, Condition, EntityQuery, Mode, PassageQuery, Scope, WalkQuery
 from backend.questions import STRATEGIES, Question
@@ -21,17 +22,21 @@ from backend.scope import OPERATORS, parse_condition
 
 Params: TypeAlias = dict[str, list[str]]
 
-SEARCH, EXPLORE, ASK, DATA = "search", "explore", "ask", "data"
-FILES = {page: f"pages/{page}.py" for page in (SEARCH, EXPLORE, ASK, DATA)}
+SEARCH, EXPLORE, ASK, COMMUNITIES, DATA = "search", "explore", "ask", "communities", "data"
+FILES = {page: f"pages/{page}.py" for page in (SEARCH, EXPLORE, ASK, COMMUNITIES, DATA)}
 TEXT = "q"  # bound to the search box, so it is never written here
 ENTITIES, PASSAGES = "entities", "passages"
 GRAPH, TABLE = "graph", "table"
+TREE, PICTURE = "tree", "picture"
+REPORT, MEMBERS, RELATIONS, CLAIMS = "report", "members", "relations", "claims"
+PARTS = (REPORT, MEMBERS, RELATIONS, CLAIMS, GRAPH)
 
 _SCOPE_KEYS = ("collection", "document", "where", "as_of")
 _KEYS = {
     SEARCH: (TEXT, "results", "label", "mode", "limit", "hit"),
     EXPLORE: ("entity", "depth", "type", "nodes", "edges", "candidates", "view", "node", "edge"),
     ASK: ("question", "strategy", "reach"),
+    COMMUNITIES: ("community", "part", "thing", "at", "shown", "about", "level", "score"),
     DATA: (),
 }
 _WALK = WalkQuery("")
@@ -99,6 +104,42 @@ class AskView:
         return Question(self.text.strip(), self.strategy, scope=self.scope, reach=self.reach)
 
 
+@dataclass(frozen=True, slots=True)
+class CommunitiesView:
+    """What the Communities page shows: a community, else what is found for a question, else the hierarchy.
+
+    `thing` is what the evidence is of, as KIND:ID with the kinds of `backend.communities.values.Citation`; `at` is the
+    community that is selected in the hierarchy. Without a `level` a question finds communities of all levels.
+    """
+
+    community: str | None = None
+    part: str = REPORT
+    thing: str | None = None
+    at: str | None = None
+    shown: str = TREE
+    text: str = ""
+    level: int | None = None
+    score: str = RRF
+    scope: Scope = EVERYTHING
+
+    @property
+    def query(self) -> CommunityQuery:
+        return CommunityQuery(self.text.strip(), self.score, level=self.level, scope=self.scope)
+
+    def opened(self, community: str, thing: str | None = None) -> CommunitiesView:
+        """The view of a community, from which the way back leads here."""
+        return replace(self, community=community, part=REPORT, thing=thing, at=community)
+
+    def selecting(self, at: str | None) -> CommunitiesView:
+        """The hierarchy with this community selected."""
+        return replace(self, community=None, thing=None, at=at)
+
+    @property
+    def closed(self) -> CommunitiesView:
+        """The view that leads to communities: the hierarchy, or what was found."""
+        return replace(self, community=None, part=REPORT, thing=None)
+
+
 # --- views and parameters --------------------------------------------------------------------------------------------
 
 
@@ -144,6 +185,19 @@ def ask_params(view: AskView) -> Params:
     ) | scope_params(view.scope)
 
 
+def communities_params(view: CommunitiesView) -> Params:
+    return _present(
+        community=[view.community] if view.community else [],
+        part=_unless(view.part, REPORT),
+        thing=[view.thing] if view.thing else [],
+        at=[view.at] if view.at and view.at != view.community else [],
+        shown=_unless(view.shown, TREE),
+        about=[view.text] if view.text else [],
+        level=_unless(view.level, None),
+        score=_unless(view.score, RRF),
+    ) | scope_params(view.scope)
+
+
 def read_scope(params: Mapping[str, Sequence[str]]) -> Scope:
     conditions = tuple(_read_condition(text) for text in params.get("where", ()))
     return Scope(
@@ -184,6 +238,21 @@ def read_ask(params: Mapping[str, Sequence[str]]) -> AskView:
         strategy=_choice(params, "strategy", STRATEGIES),
         scope=read_scope(params),
         reach=_number(params, "reach", 1),
+    )
+
+
+def read_communities(params: Mapping[str, Sequence[str]]) -> CommunitiesView:
+    community = _last(params, "community")
+    return CommunitiesView(
+        community=community,
+        part=_choice(params, "part", PARTS),
+        thing=_last(params, "thing"),
+        at=_last(params, "at") or community,
+        shown=_choice(params, "shown", [TREE, PICTURE]),
+        text=_last(params, "about") or "",
+        level=_number(params, "level", 0) if "level" in params else None,
+        score=_choice(params, "score", [RRF, WEIGHTED]),
+        scope=read_scope(params),
     )
 
 
@@ -265,6 +334,10 @@ def ask() -> AskView:
     return read_ask(_remembered(ASK))
 
 
+def communities() -> CommunitiesView:
+    return read_communities(_remembered(COMMUNITIES))
+
+
 def go_search(view: SearchView) -> None:
     """Makes this the search that is shown; where its text changes, only in a callback, before the box is drawn."""
     if view.text != st.session_state.get(TEXT, ""):
@@ -278,6 +351,10 @@ def go_explore(view: ExploreView) -> None:
 
 def go_ask(view: AskView) -> None:
     _write(ask_params(view))
+
+
+def go_communities(view: CommunitiesView) -> None:
+    _write(communities_params(view))
 
 
 def set_scope(asked: Scope) -> None:

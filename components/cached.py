@@ -10,13 +10,15 @@ import atexit
 import gc
 import logging
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import streamlit as st
 
 from backend.answers.answering import Moment
+from backend.communities.reading import CommunityView
+from backend.communities.values import CommunityHead, CommunityQuery, CommunityResult
 from backend.errors import AttestError, NotConfigured
 from backend.explorer import Explorer, open_explorer
 from backend.models import (
@@ -26,6 +28,7 @@ from backend.models import (
     EntityResult,
     EntityView,
     Evidence,
+    Passage,
     PassageQuery,
     PassageResult,
     RelationType,
@@ -36,6 +39,7 @@ from backend.models import (
 from backend.questions import Named, Question, Retrieval
 from backend.settings import Settings, read_settings
 from backend.status import StatusReport
+from backend.stores.base import StoredEdge
 
 _MANY, _FEW = 500, 50  # answers kept
 _HEAD_START = 0.5  # seconds; importing the encoder's libraries would hold up what the first page still fetches
@@ -162,6 +166,41 @@ def document(document_id: str, scope: Scope, version: int | None = None) -> Docu
     return _document(document_id, scope, version, catalog().data_version)
 
 
+def edge(edge_id: str, scope: Scope) -> StoredEdge:
+    return _edge(edge_id, scope, catalog().data_version)
+
+
+def visible_passages(ids: tuple[str, ...], scope: Scope) -> tuple[Passage, ...]:
+    return _visible_passages(ids, scope, catalog().data_version)
+
+
+def hierarchy(scope: Scope) -> tuple[CommunityHead, ...]:
+    return _hierarchy(scope, catalog().data_version)
+
+
+def community_titles(heads: Sequence[CommunityHead], scope: Scope) -> dict[str, str]:
+    """What communities are called, by id."""
+    return _community_titles(tuple(head.id for head in heads), heads, scope, catalog().data_version)
+
+
+def community_ranks(heads: Sequence[CommunityHead], scope: Scope) -> dict[str, float]:
+    """The importance that the writer of a community's report gave it, by id, where there is one."""
+    return _community_ranks(tuple(head.id for head in heads), heads, scope, catalog().data_version)
+
+
+def community(community_id: str, scope: Scope) -> CommunityView:
+    return _community(community_id, scope, catalog().data_version)
+
+
+def communities_of(entity_id: str, scope: Scope) -> tuple[tuple[CommunityHead, str], ...]:
+    """The communities of an entity, the coarsest first, each with what it is called."""
+    return _communities_of(entity_id, scope, catalog().data_version)
+
+
+def communities(query: CommunityQuery) -> CommunityResult:
+    return _communities(query, catalog().data_version)
+
+
 def scope_size(scope: Scope) -> tuple[int, int]:
     """How many documents are in scope, of how many that are current."""
     return _scope_size(scope, catalog().data_version)
@@ -227,6 +266,52 @@ def _document(document_id: str, scope: Scope, number: int | None, version: str) 
 
 
 @st.cache_resource(show_spinner=False, max_entries=_MANY)
+def _edge(edge_id: str, scope: Scope, version: str) -> StoredEdge:
+    return explorer().edge(edge_id, scope)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_MANY)
+def _visible_passages(ids: tuple[str, ...], scope: Scope, version: str) -> tuple[Passage, ...]:
+    return explorer().visible_passages(ids, scope)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_FEW)
+def _hierarchy(scope: Scope, version: str) -> tuple[CommunityHead, ...]:
+    return explorer().hierarchy(scope)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_FEW)
+def _community_titles(
+    ids: tuple[str, ...], _heads: Sequence[CommunityHead], scope: Scope, version: str
+) -> dict[str, str]:
+    return explorer().titles(_heads, scope)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_FEW)
+def _community_ranks(
+    ids: tuple[str, ...], _heads: Sequence[CommunityHead], scope: Scope, version: str
+) -> dict[str, float]:
+    return explorer().ranks(_heads, scope)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_FEW)
+def _community(community_id: str, scope: Scope, version: str) -> CommunityView:
+    return explorer().community(community_id, scope)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_MANY)
+def _communities_of(entity_id: str, scope: Scope, version: str) -> tuple[tuple[CommunityHead, str], ...]:
+    heads = explorer().communities_of(entity_id, scope)
+    titles = explorer().titles(heads, scope)
+    return tuple((head, titles[head.id]) for head in heads)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_FEW)
+def _communities(query: CommunityQuery, version: str) -> CommunityResult:
+    return explorer().communities(query)
+
+
+@st.cache_resource(show_spinner=False, max_entries=_MANY)
 def _scope_size(scope: Scope, version: str) -> tuple[int, int]:
     return explorer().scope_size(scope)
 
@@ -247,6 +332,12 @@ def start_load(path: Path, *, dataset: str | None, collection: str | None, repla
     """Starts a load in a process of its own, which outlives this page; its process id."""
     check_writable()
     return explorer().start_load(path, dataset=dataset, collection=collection, replace=replace)
+
+
+def start_communities(datasets: tuple[str, ...]) -> int:
+    """Starts to find communities in a process of its own, which outlives this page; its process id."""
+    check_writable()
+    return explorer().start_communities(datasets)
 
 
 def remove(dataset: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 import streamlit as st
 
@@ -19,11 +20,24 @@ from backend.models import (
     WalkNode,
 )
 from components import address, cached, history, markup, passages, wording
+from components.address import CommunitiesView, ExploreView
 
 _FIRST, _MORE = 3, 20  # passages at first, and with each "more"
 _READ = _FIRST + _MORE  # passages read for a click, so that "more" answers at once and their years are known
 _EVIDENCE, _BOTH, _ABOUT = "Evidence", "Both mention", "About"
+_COMMUNITIES = 4  # links to the communities of an entity
 _NO_SOURCE = "Not a direct source: these mention both, and none of them states the relation."
+
+
+class End(Protocol):
+    """What is told of an end of an edge."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def label(self) -> str: ...
 
 
 def draw_hit(hit: EntityHit, scope: Scope) -> None:
@@ -38,7 +52,7 @@ def draw_hit(hit: EntityHit, scope: Scope) -> None:
         ordered = (*hit.passages, *(passage for passage in others if passage.id not in known))
         return Evidence(ordered[:limit], hit.counts)
 
-    _entity_title(entity, hit.status, best_first(_READ))
+    _entity_title(entity, hit.status, best_first(_READ), scope)
     if _tab("hit", (_EVIDENCE, _ABOUT)) == _ABOUT:
         _about_entity(cached.entity(hit.id, scope))
     else:
@@ -52,7 +66,7 @@ def draw_node(node: WalkNode, scope: Scope, *, start: bool) -> None:
     def find(limit: int) -> Evidence:
         return cached.entity_evidence(node.id, scope, limit)
 
-    _entity_title(view, view.status, find(_READ))
+    _entity_title(view, view.status, find(_READ), scope)
     with st.container(horizontal=True, gap="small", key="pane-controls"):
         tab = _tab("node", (_EVIDENCE, _ABOUT))
         if not start and view.status is Status.SUPPORTED:
@@ -65,8 +79,34 @@ def draw_node(node: WalkNode, scope: Scope, *, start: bool) -> None:
     _entity_passages(node.id, view.status, find, scope)
 
 
-def draw_edge(edge: WalkEdge, ends: Mapping[str, WalkNode], scope: Scope) -> None:
-    """The evidence of an edge; where no passage states it, that is said, and what mentions both ends is offered."""
+def draw_entity(entity_id: str, scope: Scope) -> None:
+    """The evidence of an entity beside something else than a walk, and the step to Explore."""
+    view: EntityView = cached.entity(entity_id, scope)
+
+    def find(limit: int) -> Evidence:
+        return cached.entity_evidence(entity_id, scope, limit)
+
+    _entity_title(view, view.status, find(_READ), scope)
+    with st.container(horizontal=True, gap="small", key="pane-controls"):
+        tab = _tab("node", (_EVIDENCE, _ABOUT))
+        if view.status is Status.SUPPORTED:
+            st.page_link(
+                address.FILES[address.EXPLORE],
+                label="Explore",
+                icon=":material/hub:",
+                query_params=address.explore_params(ExploreView(entity_id, scope=scope)),
+            )
+    if tab == _ABOUT:
+        _about_entity(view)
+        return
+    _entity_passages(entity_id, view.status, find, scope)
+
+
+def draw_edge(edge: WalkEdge, ends: Mapping[str, End], scope: Scope, show: Callable[[str], None] | None = None) -> None:
+    """The evidence of an edge; where no passage states it, that is said, and what mentions both ends is offered.
+
+    `show` is the callback that shows an end; without it, it is selected in the walk.
+    """
     source, target = ends[edge.source], ends[edge.target]
 
     def find(limit: int) -> Evidence:
@@ -75,7 +115,7 @@ def draw_edge(edge: WalkEdge, ends: Mapping[str, WalkNode], scope: Scope) -> Non
     _edge_title(edge, source, target, find(_READ))
     tab = _tab("edge", (_EVIDENCE, _BOTH, _ABOUT))
     if tab == _ABOUT:
-        _about_edge(edge, source, target)
+        _about_edge(edge, source, target, show or _show_node)
     elif tab == _BOTH:
         _both(edge, scope)
     elif edge.kind is EdgeKind.PATH:
@@ -94,16 +134,35 @@ def walk_from(entity_id: str) -> None:
 # --- titles ----------------------------------------------------------------------------------------------------------
 
 
-def _entity_title(entity: Entity, status: Status, found: Evidence) -> None:
+def _entity_title(entity: Entity, status: Status, found: Evidence, scope: Scope) -> None:
     title = markup.tag("h2", markup.name(entity.name), " ", markup.kind(entity.label), css="at-title")
     if status is Status.UNSUPPORTED:
         line = _badge_line("unsupported", wording.unsupported(status), hollow=True)
     else:
         line = _badge_line("", _with_years(found))
     st.html(markup.join((title, line)))
+    _communities(entity.id, scope)
 
 
-def _edge_title(edge: WalkEdge, source: WalkNode, target: WalkNode, found: Evidence) -> None:
+def _communities(entity_id: str, scope: Scope) -> None:
+    """One step to the communities of an entity, the narrowest first."""
+    found = cached.communities_of(entity_id, scope)[::-1]
+    if not found:
+        return
+    with st.container(horizontal=True, gap="xsmall", key="communities-of"):
+        for head, title in found[:_COMMUNITIES]:
+            st.page_link(
+                address.FILES[address.COMMUNITIES],
+                label=markup.label(title, 34),
+                icon=":material/workspaces:",
+                help=markup.label(
+                    f"Its community on level {head.level}, {wording.count(head.size, 'member')}: {title}"
+                ),
+                query_params=address.communities_params(CommunitiesView(head.id, scope=scope)),
+            )
+
+
+def _edge_title(edge: WalkEdge, source: End, target: End, found: Evidence) -> None:
     title = markup.tag(
         "h2",
         markup.name(source.name),
@@ -206,7 +265,7 @@ def _about_entity(entity: Entity, hidden: int = 0) -> None:
     st.html(markup.facts(fields))
 
 
-def _about_edge(edge: WalkEdge, source: WalkNode, target: WalkNode) -> None:
+def _about_edge(edge: WalkEdge, source: End, target: End, show: Callable[[str], None]) -> None:
     stated = edge.kind is EdgeKind.ASSERTION
     fields = [
         ("From", f"{source.name} ({source.label})"),
@@ -220,7 +279,7 @@ def _about_edge(edge: WalkEdge, source: WalkNode, target: WalkNode) -> None:
     with st.container(horizontal=True, gap="small"):
         for end in (source, target):
             text = f"Show {markup.label(end.name, 40)}"
-            st.button(text, key=f"show-{end.id}", type="tertiary", on_click=_show_node, args=(end.id,))
+            st.button(text, key=f"show-{end.id}", type="tertiary", on_click=show, args=(end.id,))
 
 
 def _show_node(entity_id: str) -> None:

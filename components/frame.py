@@ -45,6 +45,12 @@ def navigate() -> tuple[Page, Sequence[Page]]:
         st.Page(files[address.SEARCH], title="Search", icon=":material/search:", help="Find an entity.", default=True),
         st.Page(files[address.EXPLORE], title="Explore", icon=":material/hub:", help="Walk along its relations."),
         st.Page(files[address.ASK], title="Ask", icon=":material/forum:", help="Ask a question; evidence comes first."),
+        st.Page(
+            files[address.COMMUNITIES],
+            title="Communities",
+            icon=":material/workspaces:",
+            help="What belongs together, from the whole down.",
+        ),
         st.Page(files[address.DATA], title="Data", icon=":material/database:", help="What is loaded; load more."),
     )
     return st.navigation(pages, position="hidden"), pages

@@ -13,6 +13,7 @@ from components import cached, errors, markup, wording
 
 _SHOWN = 6
 _STARTED = "job-started"  # the process of a load that has no job yet
+_FOLLOWED, _ENDED = "job-followed", "job-ended"  # a process of several jobs, and what is to be said after its end
 _SENTENCES: dict[str, str] = {str(kind): sentence for kind, sentence in SENTENCES.items()}
 _KINDS = {"load": "Load", "remove": "Remove", "index": "Build the indexes", "copy": "Copy"}
 _ACTIVE = (JobState.WAITING, JobState.RUNNING)
@@ -32,6 +33,43 @@ def draw(*, writable: bool, loaded: Callable[[int], None]) -> None:
     """The jobs, newest first; `loaded` is told the process of every load that has ended."""
     waiting = _STARTED in st.session_state or active()
     st.fragment(_draw, run_every=1 if waiting else None)(writable, waiting, loaded)
+
+
+def follow(pid: int) -> None:
+    """Notes that a process of one job after another was started, so that its end is waited for."""
+    st.session_state[_FOLLOWED] = pid
+
+
+def following() -> bool:
+    """Whether a process that this session follows still works, or any job does."""
+    pid: int | None = st.session_state.get(_FOLLOWED)
+    return (pid is not None and psutil.pid_exists(pid)) or active()
+
+
+def draw_followed() -> None:
+    """The progress of what is followed, and the page anew at its end; afterwards what went wrong, once."""
+    if failed := st.session_state.pop(_ENDED, None):
+        st.error(markup.label(failed, 600), icon=":material/error:")
+    if _FOLLOWED in st.session_state or active():
+        st.fragment(_draw_followed, run_every=1)()
+
+
+@errors.shown()
+def _draw_followed() -> None:
+    jobs = cached.explorer().jobs()
+    if not following():
+        pid: int | None = st.session_state.pop(_FOLLOWED, None)
+        own = [job for job in jobs if job.pid == pid]
+        failed = [job.error or "The job did not end well." for job in own if job.state is not JobState.COMMITTED]
+        if pid is not None and (failed or not own):
+            st.session_state[_ENDED] = failed[0] if failed else "It ended before it began: the command line says why."
+        cached.forget()
+        st.rerun()
+    working = next((job for job in jobs if job.state in _ACTIVE), None)
+    if working is None:
+        st.progress(0.0, text="Starting …")
+    else:
+        _progress(working)
 
 
 @errors.shown()

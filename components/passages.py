@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from backend.models import Document, DocumentView, Passage, Scope
+from backend.models import Document, DocumentView, Passage, Scope, Span
 from backend.questions import EvidenceItem, LeftOut
 from components import cached, errors, markup, scope_picker, wording
 
@@ -47,6 +47,23 @@ def _kept_from_the_model(*, shortened: bool) -> markup.Html:
         else "The model was not given this passage: the prompt was full."
     )
     return markup.tag("div", markup.tag("b", told), css="at-why")
+
+
+def draw_sentences(passage: Passage, sentences: Sequence[Span], *, place: str, scope: Scope) -> None:
+    """Draws one passage whole, with these sentences of it underlined."""
+    with st.container(key=f"passage-{place}-{passage.id}", gap="xxsmall"):
+        text = markup.passage_text(passage.text, passage.mentions, sentences)
+        _draw_one(source_line(1, passage), text, passage, place, scope)
+
+
+def draw_document(view: DocumentView, scope: Scope, *, shown: int) -> None:
+    """A document with its first passages."""
+    st.html(_heading(view))
+    draw(view.passages[:shown], place="document", scope=scope)
+    if len(view.passages) > shown:
+        first, every = wording.number(shown), wording.count(len(view.passages), "passage")
+        told = f"The first {first} of {every}; “Whole document” has all of them."
+        st.html(markup.tag("p", told, css="at-quiet"))
 
 
 def _draw_one(head: markup.Html, text: markup.Html, passage: Passage, place: str, scope: Scope) -> None:

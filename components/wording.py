@@ -44,7 +44,7 @@ JOB_STATES = {
     JobState.UNDONE: "undone",
 }
 _SIGNS = {"!=": "≠", "<=": "≤", ">=": "≥"}
-_PLURALS = {"entity": "entities", "index": "indexes", "key": "keys"}
+_PLURALS = {"community": "communities", "entity": "entities", "index": "indexes", "key": "keys"}
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 

@@ -32,9 +32,10 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def demo_home(stores: Path, chromium_path: str) -> Path:
-    """A store with the demo graph. Nothing writes to it."""
+    """A store with the demo graph and its communities. Nothing writes to it."""
     first, second = ROOT / "demo" / "first", ROOT / "demo" / "second"
-    return once(stores / "demo", lambda home: attest(home, "load", str(first), str(second), "--dataset", "demo"))
+    arguments = ("load", str(first), str(second), "--dataset", "demo", "--communities")
+    return once(stores / "demo", lambda home: attest(home, *arguments))
 
 
 @pytest.fixture(scope="session")

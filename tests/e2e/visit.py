@@ -150,7 +150,9 @@ class Visit:
     @property
     def pane(self) -> Locator:
         """The evidence pane."""
-        return self.page.locator(".st-key-pane-explore, .st-key-pane-search, .st-key-pane-ask")
+        return self.page.locator(
+            ".st-key-pane-explore, .st-key-pane-search, .st-key-pane-ask, .st-key-pane-communities"
+        )
 
     @property
     def title(self) -> Locator:

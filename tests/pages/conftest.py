@@ -7,11 +7,14 @@ since the real one takes half a minute to load.
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
 from backend.explorer import Explorer, open_explorer
@@ -21,7 +24,7 @@ from tests.bundles import write_bundle
 from tests.worlds import ExactIndex
 
 APP = Path(__file__).parents[2] / "app.py"
-PAGES = {page: f"pages/{page}.py" for page in ("search", "explore", "ask", "data")}
+PAGES = {page: f"pages/{page}.py" for page in ("search", "explore", "ask", "communities", "data")}
 HOSTILE = "<img src=x onerror=alert(1)> ![i](http://evil.test/a.png) :red[x] $x^2$ **b** \u202egnp.exe </style>"
 
 
@@ -84,6 +87,20 @@ class Visitor:
     def buttons(self) -> list[str]:
         return [button.label for button in self.app.button]
 
+    def drawn(self, what: str) -> dict[str, Any]:
+        """What the component with this in its data was given."""
+        given = [json.loads(element.proto.json) for element in self.app.get("bidi_component")]
+        return next(data for data in given if what in data)
+
+    def did(self, component: str, kind: str, target: str) -> Visitor:
+        """Does something in a component, as the browser would tell it; AppTest itself has no way to."""
+        shown = next(one.proto.id for one in self.app.get("bidi_component") if one.proto.id.endswith(f"-{component}"))
+        states = self.app._tree.get_widget_states()
+        said = {"event": "event", "value": {"kind": kind, "id": target, "turn": 1}}
+        states.widgets.add(id=_make_trigger_id(shown, "events"), json_trigger_value=json.dumps([said]))
+        self.app._run(states)
+        return self.run()  # AppTest forgets the pages in a run of fragments alone
+
     @property
     def address(self) -> dict[str, str | list[str]]:
         return dict(self.app.query_params)
@@ -133,6 +150,13 @@ def hostile(served: Explorer, folder: Path) -> Explorer:
     )
     served.load([bundle], dataset=HOSTILE)
     return served
+
+
+@pytest.fixture
+def grouped(world: Explorer) -> Explorer:
+    """The small world with the communities that were found in it."""
+    world.build_communities()
+    return world
 
 
 @pytest.fixture
