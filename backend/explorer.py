@@ -27,9 +27,9 @@ from backend.communities.values import CommunityHead, CommunityQuery, CommunityR
 from backend.errors import AttestError, IndexNotReady, Malformed, NotConfigured, Unavailable
 from backend.evaluation import EvalQuestion, Evaluation, measure, scope_of, table
 from backend.identity import is_canonical
-from backend.loading.bundle import open_bundle
 from backend.loading.communities import datasets_to_build, known_vectors, put_hierarchies, put_reports
 from backend.loading.copying import DatasetCopy, Side, copy
+from backend.loading.formats import recognise
 from backend.loading.jobs import Listener, run_job
 from backend.loading.load import LoadRequest, load
 from backend.loading.vectors import VectorWriter
@@ -405,9 +405,9 @@ class Explorer:
         replace: bool = False,
         listener: Listener | None = None,
     ) -> list[LoadReport]:
-        """Loads each path as a job of its own, in order; a path that is no bundle ends it before anything is loaded."""
+        """Loads each path as a job of its own, in order; one with nothing to load ends it before anything is loaded."""
         for path in paths:
-            open_bundle(path)
+            recognise(path)
         requests = [LoadRequest(path, dataset, collection, replace) for path in paths]
         return [
             load(
@@ -426,10 +426,10 @@ class Explorer:
     ) -> int:
         """Starts a load in a process of its own, which outlives this one; its process id.
 
-        Raises Malformed at once for a path that is no bundle, and NotConfigured where the store is read-only.
+        Raises Malformed at once for a path with nothing to load, and NotConfigured where the store is read-only.
         """
         self._refuse_read_only("load with `attest load`")
-        open_bundle(path)
+        recognise(path)
         options = [f"--dataset={dataset}"] if dataset else []
         options += [f"--collection={collection}"] if collection else []
         options += ["--replace"] if replace else []

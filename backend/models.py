@@ -466,7 +466,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What a load read, kept, changed and left out, by kind of row."""
+    """What a load read, kept, changed and left out, by kind of row; `format` is what it was recognised as, and why."""
 
     dataset: str
     read: Mapping[str, int]
@@ -474,6 +474,7 @@ class LoadReport:
     changes: Mapping[str, int]
     issues: tuple[Issue, ...]
     mended: tuple[str, ...] = ()
+    format: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ def _bar(console: Console) -> Iterator[Callable[[models.Progress], None]]:
 
         def listen(now: models.Progress) -> None:
             bar.tasks[0].total = now.total  # `update` would keep the last phase's where this one has none
-            bar.update(task, description=now.phase.capitalize(), completed=now.done)
+            bar.update(task, description=now.phase[:1].upper() + now.phase[1:], completed=now.done)
 
         yield listen
 
@@ -120,6 +120,7 @@ def loaded(reports: Iterable[models.LoadReport]) -> None:
     """What each load read, kept, changed, repaired and left out."""
     for report in reports:
         lines([f"Loaded into dataset {report.dataset}"])
+        lines([f"Recognised {report.format}"] if report.format else [])
         rows = [(kind, f"{report.read[kind]:,}", f"{report.kept[kind]:,}") for kind in report.read]
         _table(("rows", "read", "kept"), rows, numbers={1, 2})
         lines(f"{count:,} {kind}" for kind, count in report.changes.items())

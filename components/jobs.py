@@ -143,7 +143,7 @@ def _progress(job: Job) -> None:
     progress = job.progress
     share = min(1.0, progress.done / progress.total) if progress.total else 0.0
     of = f": {wording.number(progress.done)} of {wording.number(progress.total)}" if progress.total else ""
-    st.progress(share, text=markup.label(f"{progress.phase.capitalize()}{of}"))
+    st.progress(share, text=markup.label(f"{progress.phase[:1].upper()}{progress.phase[1:]}{of}"))
 
 
 def _buttons(job: Job) -> None:
@@ -168,7 +168,8 @@ def _buttons(job: Job) -> None:
 def report(found: LoadReport) -> markup.Html:
     """What a load read, kept, changed, repaired and left out, each kind with the places of its first cases."""
     rows = [(kind, wording.number(read), wording.number(found.kept.get(kind, 0))) for kind, read in found.read.items()]
-    parts = [markup.table(("Rows", "Read", "Kept"), rows, numbers_from=1)]
+    parts = [markup.tag("p", f"Recognised {found.format}", css="at-note")] if found.format else []
+    parts += [markup.table(("Rows", "Read", "Kept"), rows, numbers_from=1)]
     changes = " · ".join(f"{wording.number(count)} {kind}" for kind, count in found.changes.items())
     parts += [markup.tag("p", changes, css="at-note")] if changes else []
     parts += [_issue(issue) for issue in found.issues]

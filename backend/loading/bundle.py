@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import re
 import stat
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -21,6 +19,7 @@ from pathlib import Path
 from typing import IO, Generic, cast
 
 from backend.errors import Malformed
+from backend.loading.files import DAMAGE, damaged, dataset_name, parts, readable, refuse_outside, refuse_unknown_packing
 from backend.loading.issues import Issues
 from backend.loading.rows import BadRow, Earlier, Fields, R, decode
 
@@ -34,13 +33,7 @@ _BUFFER = 2**18
 _FILE = re.compile(rf"({'|'.join(KINDS)})\.(?:jsonl|ndjson)(?:\.gz)?", re.ASCII | re.IGNORECASE)
 _QUESTIONS = re.compile(r"questions\.(?:jsonl|ndjson)(?:\.gz)?", re.ASCII | re.IGNORECASE)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_DRIVE = re.compile(r"[A-Za-z]:")
-_ENCRYPTED_OR_PATCHED = 0x1 | 0x20 | 0x40
 _HINT = f"A bundle has files like documents.jsonl or passages.jsonl.gz; the kinds are {', '.join(KINDS)}."
-
-# What the standard library raises for a file that is cut off or damaged. ValueError: names in an archive that
-# are no text. NotImplementedError: features of archives that it does not know.
-_DAMAGE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, ValueError, NotImplementedError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +74,8 @@ class _Lines:
         try:
             with self.source.opened() as self._stored, self._unpacked(self._stored) as stream:
                 yield from self._numbered(stream)
-        except _DAMAGE as error:
-            raise _damaged(self.source.name, error) from error
+        except DAMAGE as error:
+            raise damaged(self.source.name, error) from error
 
     def _unpacked(self, stored: IO[bytes]) -> io.BufferedReader:
         raw = gzip.GzipFile(fileobj=stored) if self.source.name.lower().endswith(".gz") else stored
@@ -139,6 +132,7 @@ class Bundle:
 
     def __init__(self, name: str, sources: dict[str, _Source]) -> None:
         self.name = name
+        self.format = f"a bundle: there is {next(iter(sources.values())).name}"
         self.kinds = tuple(kind for kind in KINDS if kind in sources)
         self._sources = sources
 
@@ -152,32 +146,41 @@ class Bundle:
         return source.size if source else 0
 
 
+def bundle_in(path: Path) -> Bundle | None:
+    """The bundle at a path; None where no file of one is there. Raises Malformed like `open_bundle`."""
+    sources = _sources(path)
+    return Bundle(dataset_name(path), _by_kind(sources)) if sources else None
+
+
 def open_bundle(path: Path) -> Bundle:
     """The bundle at a path, its rows still unread.
 
     Raises Malformed when it is absent or unreadable, has no file of a bundle or two of a kind, or is an
     archive with an entry that points outside; reading the rows does so where a file turns out to be cut off.
     """
-    shown = _readable(str(path))
+    bundle = bundle_in(path)
+    if bundle is None:
+        raise Malformed(f"{readable(str(path))} has no file of a bundle.", hint=_HINT)
+    return bundle
+
+
+def _sources(path: Path) -> list[_Source]:
+    shown = readable(str(path))
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
-            sources = list(_in_folder(path))
-        elif stat.S_ISREG(mode):
-            sources = list(_in_archive(path))
-        else:
-            raise Malformed(f"{shown} is neither a folder nor a file.", hint=_HINT)
+            return list(_in_folder(path))
+        if stat.S_ISREG(mode):
+            return list(_in_archive(path))
     except (FileNotFoundError, NotADirectoryError):
         raise Malformed(f"{shown} does not exist.", hint="Give a folder, or a .zip of one.") from None
     except zipfile.BadZipFile as error:
         raise Malformed(
             f"{shown} is no .zip archive, or is cut off.", hint="Give a folder, or a .zip of one."
         ) from error
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise Malformed(f"{shown} cannot be read: {error}.", hint="Give a folder, or a .zip of one.") from error
-    if not sources:
-        raise Malformed(f"{shown} has no file of a bundle.", hint=_HINT)
-    return Bundle(_name(path), _by_kind(sources))
+    raise Malformed(f"{shown} is neither a folder nor a file.", hint=_HINT)
 
 
 def question_rows(path: Path) -> Iterator[tuple[int, Fields]]:
@@ -188,7 +191,7 @@ def question_rows(path: Path) -> Iterator[tuple[int, Fields]]:
     open_bundle(path)
     found = list(_in_folder(path, _QUESTIONS)) if path.is_dir() else list(_in_archive(path, _QUESTIONS))
     if not found:
-        raise Malformed(f"{_readable(str(path))} has no questions.", hint="They are in questions.jsonl or .jsonl.gz.")
+        raise Malformed(f"{readable(str(path))} has no questions.", hint="They are in questions.jsonl or .jsonl.gz.")
     for number, line in _Lines(found[0]):
         try:
             yield number, decode(line or b"")[0]
@@ -206,9 +209,9 @@ def _in_folder(folder: Path, names: re.Pattern[str] = _FILE) -> Iterator[_Source
         try:
             status = file.stat()  # of what a link leads to
         except OSError as error:
-            raise Malformed(f"{_readable(str(file))} cannot be read: {error.strerror}.") from error
+            raise Malformed(f"{readable(str(file))} cannot be read: {error.strerror}.") from error
         if not stat.S_ISREG(status.st_mode):
-            raise Malformed(f"{_readable(str(file))} is not a regular file.")
+            raise Malformed(f"{readable(str(file))} is not a regular file.")
         yield _Source(file, file.name, status.st_size)
 
 
@@ -220,48 +223,22 @@ def _in_archive(path: Path, names: re.Pattern[str] = _FILE) -> Iterator[_Source]
     with zipfile.ZipFile(path) as archive:
         entries = archive.infolist()
     for entry in entries:
-        _refuse_outside(entry)
+        refuse_outside(entry)
     found: dict[tuple[str, ...], list[_Source]] = {}
     for entry in entries:
-        *folders, name = _parts(entry) or ("",)
+        *folders, name = parts(entry) or ("",)
         if len(folders) <= 1 and names.fullmatch(name) and not entry.is_dir():
             found.setdefault(tuple(folders), []).append(_Source(path, name, entry.file_size, entry))
     if () not in found and len(found) > 1:
         shown = ", ".join(sorted(repr(folder[0]) for folder in found))
         raise Malformed(f"The archive has a bundle in each of {shown}.", hint="Pack one by itself.")
     for source in found.get((), next(iter(found.values()), [])):
-        _refuse_unknown_packing(source)
+        assert source.entry is not None
+        refuse_unknown_packing(source.entry, source.name)
         yield source
 
 
-def _parts(entry: zipfile.ZipInfo) -> tuple[str, ...]:
-    return tuple(part for part in entry.filename.replace("\\", "/").split("/") if part not in ("", "."))
-
-
-def _refuse_outside(entry: zipfile.ZipInfo) -> None:
-    # Nothing is ever unpacked to a disk; but who packs such an entry means harm, or what we would not do.
-    name = entry.filename
-    outside = name.startswith(("/", "\\")) or _DRIVE.match(name) or ".." in _parts(entry)
-    file_type = stat.S_IFMT(entry.external_attr >> 16)
-    if outside or file_type not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise Malformed(
-            f"The archive's entry {_readable(name)!r} points outside the archive or is not a regular file.",
-            hint="Pack the folder again, without links and with relative names.",
-        )
-
-
-def _refuse_unknown_packing(source: _Source) -> None:
-    entry = source.entry
-    assert entry is not None
-    packed = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-    if not packed or entry.flag_bits & _ENCRYPTED_OR_PATCHED:
-        raise Malformed(
-            f"The archive's entry {source.name} is encrypted or packed in an unusual way.",
-            hint="Pack the folder again, without a password and with the method deflate.",
-        )
-
-
-# --- names and errors ---------------------------------------------------------------------------------------
+# --- names ----------------------------------------------------------------------------------------------------
 
 
 def _by_kind(sources: Iterable[_Source]) -> dict[str, _Source]:
@@ -271,20 +248,6 @@ def _by_kind(sources: Iterable[_Source]) -> dict[str, _Source]:
         if other := by_kind.get(kind):
             raise Malformed(f"The bundle has both {other.name} and {source.name}.", hint="Keep one of them.")
         if source.size == 0 and source.name.lower().endswith(".gz"):
-            raise _damaged(source.name, EOFError("it is empty"))
+            raise damaged(source.name, EOFError("it is empty"))
         by_kind[kind] = source
     return by_kind
-
-
-def _damaged(name: str, error: Exception) -> Malformed:
-    return Malformed(f"{name} is cut off or damaged: {error}.", hint="Nothing was loaded; make the file again.")
-
-
-def _name(path: Path) -> str:
-    absolute = Path(os.path.abspath(path))  # makes a name of `.`, and keeps that of a link
-    return _readable(absolute.name if path.is_dir() else absolute.stem)
-
-
-def _readable(name: str) -> str:
-    # A name on a disk may be bytes that are no text; no output and no store would take them.
-    return os.fsencode(name).decode("utf-8", "replace")

@@ -21,6 +21,10 @@ LeftOut = Literal[
     "fact_of_nothing",
     "claim_of_nothing",
     "report_of_nothing",
+    "unreadable_table",
+    "claim_debris",
+    "empty_community",
+    "unprocessed",
 ]
 Repair = Literal[
     "invalid_utf8",
@@ -32,6 +36,26 @@ Repair = Literal[
     "unknown_object",
     "unknown_members",
     "unknown_parent",
+    "unknown_ids",
+    "odd_cells",
+    "abridged_list",
+    "made_document",
+    "made_title",
+    "more_documents",
+    "shared_unit",
+    "prepended_metadata",
+    "cut_characters",
+    "not_located",
+    "placeholder",
+    "matched_name",
+    "counted_anew",
+    "absent_object",
+    "made_community",
+    "members_from_nodes",
+    "children_rebuilt",
+    "unclustered",
+    "unread_findings",
+    "unknown_citations",
 ]
 
 SENTENCES: dict[LeftOut | Repair, str] = {
@@ -49,6 +73,10 @@ SENTENCES: dict[LeftOut | Repair, str] = {
     "fact_of_nothing": "facts without an object that no statement states",
     "claim_of_nothing": "claims about an unknown entity",
     "report_of_nothing": "reports on a community that is not in the bundle",
+    "unreadable_table": "files that cannot be read, and all that is in them",
+    "claim_debris": "claims without a type, which are remains of an answer that could not be read",
+    "empty_community": "communities with neither members nor a report",
+    "unprocessed": "documents that the index has nothing of",
     "invalid_utf8": "rows with invalid UTF-8, which became U+FFFD",
     "nul": "rows with a NUL character, which became U+FFFD",
     "lone_surrogate": "rows with half of a surrogate pair, which became U+FFFD",
@@ -58,6 +86,26 @@ SENTENCES: dict[LeftOut | Repair, str] = {
     "unknown_object": "claims with an unknown object_id, which was dropped",
     "unknown_members": "communities with unknown entity_ids, which were dropped",
     "unknown_parent": "communities with an unknown parent, or one that is not above them, which became roots",
+    "unknown_ids": "rows with ids that lead to nothing, which were dropped",
+    "odd_cells": "rows with a field of an unexpected type, which was dropped",
+    "abridged_list": "rows with a list that was written with its middle left out",
+    "made_document": "documents that only text units name, which were made",
+    "made_title": "documents without a title, which are called by their first line",
+    "more_documents": "text units of several documents, which belong to the first",
+    "shared_unit": "text units that several documents have, each of which got its own passage",
+    "prepended_metadata": "text units with lines before them that are not in their document, which are metadata now",
+    "cut_characters": "text units with a character cut in two at their border, which was dropped",
+    "not_located": "text units that are not found in their document, so that their place is unknown",
+    "placeholder": "names in relations or claims that no entity has, for which one was made",
+    "matched_name": "names in relations or claims that an entity has in another spelling",
+    "counted_anew": "rows with a degree, frequency or size that was absent or wrong, which was counted anew",
+    "absent_object": "claims whose object is no entity, which is only named now",
+    "made_community": "communities that only a report tells of, which were made without members",
+    "members_from_nodes": "communities whose members or parent were taken from the table of nodes",
+    "children_rebuilt": "communities whose children were not those that name them as parent; the parents hold",
+    "unclustered": "communities made of the entities that are in none",
+    "unread_findings": "reports whose findings could not be read",
+    "unknown_citations": "citations in reports that lead to nothing",
 }
 EXAMPLES = 5
 
@@ -73,9 +121,16 @@ class Issues:
         """Notes a row that is not loaded, or `count` of them; without a line they are the file as a whole."""
         self._note(kind, file, line, detail, count)
 
-    def repaired(self, kind: Repair, file: str, line: int, detail: str = "") -> None:
-        """Notes a row that is loaded, but not as it was given."""
-        self._note(kind, file, line, detail, 1)
+    def repaired(self, kind: Repair, file: str, line: int | None, detail: str = "", *, count: int = 1) -> None:
+        """Notes a row that is loaded, but not as it was given, or `count` things in it."""
+        self._note(kind, file, line, detail, count)
+
+    def add(self, other: Issues) -> None:
+        """Notes all that others have noted."""
+        for kind, count in other._counts.items():
+            self._counts[kind] = self._counts.get(kind, 0) + count
+            examples = self._examples.setdefault(kind, [])
+            examples += other._examples[kind][: EXAMPLES - len(examples)]
 
     def report(self) -> tuple[Issue, ...]:
         """Every kind that occurred, in the order of SENTENCES; its examples as they were read."""

@@ -1,4 +1,4 @@
-"""Loading a bundle: a job that reads it twice, writes what is new, and commits graph and vectors at once."""
+"""Loading a source: a job that reads it twice, writes what is new, and commits graph and vectors at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from backend.loading.bundle import Bundle, Rows, open_bundle
+from backend.loading.formats import recognise
+from backend.loading.formats.base import RowStream, Source
 from backend.loading.hierarchy import new_community
 from backend.loading.issues import Issues
 from backend.loading.jobs import Listener, Ticker, run_job
@@ -59,20 +60,21 @@ def load(
 ) -> LoadReport:
     """Loads one path as a job and returns its report; `kinds` are the vectors that the store is to have.
 
-    Raises Malformed for a path that is no whole bundle, IndexNotReady when the store's vectors are of another
-    encoder, and Stopped; in each case nothing has changed.
+    Raises Malformed for a path with nothing that can be loaded whole, IndexNotReady when the store's vectors are of
+    another encoder, and Stopped; in each case nothing has changed.
     """
-    bundle = open_bundle(request.path)
-    dataset = request.dataset or bundle.name
+    source = recognise(request.path)
+    dataset = request.dataset or source.name
     with run_job(store.jobs, "load", dataset, listener) as (job, ticker), store.writer(job.id) as writer:
         collections = store.read(lambda view: view.catalog()).vector_collections
         vectors = VectorWriter(writer, collections, index=index, encoder=encoder, job_id=job.id, kinds=kinds)
         vectors.check_encoder()
         vectors.sweep()
         _undo_killed(store.jobs, dataset)
-        keeps_edges = "reports" in bundle.kinds
+        keeps_edges = "reports" in source.kinds
         plan = Plan(dataset, request.collection or dataset, request.replace, _now(), keeps_edges=keeps_edges)
-        loading = _Loading(bundle, plan, writer, ticker)
+        ticker(f"recognised {source.format}")
+        loading = _Loading(source, plan, writer, ticker)
         loading.read()
         loading.write()
         ticker("checking vectors")
@@ -92,10 +94,10 @@ def _undo_killed(jobs: JobBoard, dataset: str) -> None:
 
 
 class _Loading:
-    """The two passes over one bundle."""
+    """The two passes over one source."""
 
-    def __init__(self, bundle: Bundle, plan: Plan, writer: GraphWriter, ticker: Ticker) -> None:
-        self._bundle = bundle
+    def __init__(self, source: Source, plan: Plan, writer: GraphWriter, ticker: Ticker) -> None:
+        self._source = source
         self._plan = plan
         self._writer = writer
         self._ticker = ticker
@@ -160,6 +162,7 @@ class _Loading:
             changes=dict(sorted(self._plan.changes.items())),
             issues=self._issues.report(),
             mended=tuple(mended),
+            format=self._source.format,
         )
 
     def _write_relations(self) -> set[str]:
@@ -204,7 +207,7 @@ class _Loading:
         )
 
     def _judge(self, of: type[R], planner: Callable[[Iterable[R], str], Iterator[R]]) -> None:
-        rows = self._bundle.rows(of, self._issues)
+        rows = self._source.rows(of, self._issues)
         self._ticker(f"reading {of.kind}", 0, rows.size)
         kept = 0
         for kept, _ in enumerate(planner(rows, rows.file), start=1):
@@ -214,7 +217,7 @@ class _Loading:
 
     def _batches(self, of: type[R]) -> Iterator[list[R]]:
         # The first pass has noted what is wrong with the rows.
-        rows: Rows[R] = self._bundle.rows(of, Issues())
+        rows: RowStream[R] = self._source.rows(of, Issues())
         for batch in batched(rows, BATCH):
             self._ticker(f"writing {of.kind}", rows.position, rows.size)
             yield batch

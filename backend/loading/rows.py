@@ -419,15 +419,15 @@ def decode(line: bytes) -> tuple[Fields, tuple[Repair, ...]]:
             return _object(orjson.loads(line), line), ()
         except orjson.JSONDecodeError:
             pass  # broken, or only in need of a repair
-    mended, repairs = _mend(line)
+    mended, repairs = mend(line)
     try:
         return _object(orjson.loads(mended), mended), repairs
     except orjson.JSONDecodeError as error:
         raise BadRow("not_json", f"{error.msg} (column {error.colno})") from None
 
 
-def _mend(line: bytes) -> tuple[bytes, tuple[Repair, ...]]:
-    """The line with U+FFFD for what no store takes as text; what is not JSON stays so."""
+def mend(line: bytes) -> tuple[bytes, tuple[Repair, ...]]:
+    """JSON with U+FFFD for what no store takes as text, and what was replaced; what is not JSON stays so."""
     text = line.decode("utf-8", "replace")
     repairs: dict[Repair, None] = {}
     if text.encode() != line:
