@@ -20,7 +20,6 @@ from components.tables import LONGEST, Rows
 _PART = "community-part"
 _HEIGHT = "calc(100vh - 240px)"  # of the graph, below way, title, marks and parts
 _WITHIN = 12  # links to what is within
-PANE = "evidence"
 
 
 def draw_way(found: CommunityView, view: CommunitiesView) -> None:
@@ -126,7 +125,7 @@ def draw_blocks(found: CommunityView, view: CommunitiesView, *, key: str, whole:
             address.go_communities(here.opened(target))
         elif here.community == found.head.id:
             address.go_communities(replace(here, thing=event.id))
-            frame.redraw("part", PANE)
+            frame.redraw("part", "evidence")
         else:
             address.go_communities(here.opened(found.head.id, event.id))
         st.rerun()
@@ -217,7 +216,7 @@ def claim_sentence(claim: Claim) -> str:
 def _draw_table(rows: Rows, ids: list[str], view: CommunitiesView, what: str) -> None:
     def picked(row: str | None) -> None:
         address.go_communities(replace(address.communities(), thing=row))
-        frame.redraw("part", PANE)
+        frame.redraw("part", "evidence")
 
     with st.container(key="table", gap="xsmall"):
         if not ids:
@@ -246,7 +245,7 @@ def _draw_graph(found: CommunityView, view: CommunitiesView) -> None:
             return
         thing = names.get(event.id or "") if event.kind != "none" else None
         address.go_communities(replace(address.communities(), thing=thing))
-        frame.redraw(PANE)
+        frame.redraw("evidence")
 
     _, _, selected = (view.thing or "").partition(":")
     labels = cached.catalog().labels

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from components import address, cached, markup, wording
+from components import address, cached, frame, markup, wording
 from components.address import CommunitiesView
 from components.communities import drawing, words
 from components.communities.drawing import Event
@@ -23,6 +23,7 @@ _ASPECT = 1.15  # about the width of the pane by its height
 _HEAD = 40.0  # of a pane of so many units of height: the room for a title above what is within
 _PANE = 560.0
 _NAMED = 42.0, 20.0  # a field within one has room for its name from this width and height on
+_COUNTED = 80.0  # and a field for its size from this width on
 _GAP = 3.0
 
 
@@ -88,7 +89,13 @@ def _step(text: str, community: str | None, *, here: bool, view: CommunitiesView
     else:
         target = view.selecting(community)
         label = markup.label(text)
-        st.button(label, key=f"way-{community}", type="tertiary", on_click=address.go_communities, args=(target,))
+        st.button(label, key=f"way-{community}", type="tertiary", on_click=_go, args=(target,))
+
+
+def _go(target: CommunitiesView) -> None:
+    """A callback: another level, and beside it what it is within."""
+    address.go_communities(target)
+    frame.redraw("hierarchy", "evidence")
 
 
 def _tiles(forest: Forest, level: Sequence[str], view: CommunitiesView) -> list[dict[str, Any]]:
@@ -107,7 +114,7 @@ def _tiles(forest: Forest, level: Sequence[str], view: CommunitiesView) -> list[
             {
                 "id": one,
                 "title": title_of(titles[one], 200),
-                "about": wording.count(head.size, "member"),
+                "about": wording.count(head.size, "member") if box.width > _COUNTED else "",
                 "full": " · ".join((about, *words.marks(head))),
                 "marked": bool(words.marks(head)),
                 "place": _shares(box, Box(0, 0, _ASPECT * _PANE, _PANE)),

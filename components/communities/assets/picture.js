@@ -8,9 +8,11 @@ function field(name, className, { place, title, about }) {
   made.className = className;
   SHARES.forEach((side, at) => (made.style[side] = `${place[at]}%`));
   if (title !== undefined) {
+    const line = document.createElement("div"); // in the direction of the page, whatever that of the title is
     const text = document.createElement("bdi");
     text.textContent = title;
-    made.append(text);
+    line.append(text);
+    made.append(line);
   }
   if (about) {
     const said = document.createElement("small");
