@@ -194,10 +194,10 @@ def _draw_claims(found: CommunityView, view: CommunitiesView) -> None:
     claims = found.claims
     rows: Rows = {
         "Subject": [markup.plain(one.subject, LONGEST) for one in claims],
-        "Type": [markup.plain(one.type or "", LONGEST) for one in claims],
         "Status": [markup.plain(one.status or "", LONGEST) for one in claims],
         "From": [claim_day(one.start_date) for one in claims],
         "To": [claim_day(one.end_date) for one in claims],
+        "Type": [markup.plain(one.type or "", LONGEST) for one in claims],
         "Claim": [markup.plain(one.description, LONGEST) for one in claims],
         "Passages": [len(one.passage_ids) for one in claims],
     }
@@ -205,8 +205,10 @@ def _draw_claims(found: CommunityView, view: CommunitiesView) -> None:
 
 
 def claim_day(moment: str | None) -> str:
-    """A date of a claim, which may be any text."""
-    return markup.plain(wording.day(moment[:10] if moment and moment[10:11] == "T" else moment), 40)
+    """A date of a claim, which may be any text; what indexes write where there is none is left out."""
+    if moment is None or moment.strip().upper() == "NONE":
+        return ""
+    return markup.plain(wording.day(moment[:10] if moment[10:11] == "T" else moment), 40)
 
 
 def claim_sentence(claim: Claim) -> str:

@@ -3,7 +3,7 @@
 
 const SHARES = ["left", "top", "width", "height"];
 
-function field(name, className, { place, title, about }) {
+function field(name, className, { place, title, about, lines }) {
   const made = document.createElement(name);
   made.className = className;
   SHARES.forEach((side, at) => (made.style[side] = `${place[at]}%`));
@@ -12,6 +12,7 @@ function field(name, className, { place, title, about }) {
     const text = document.createElement("bdi");
     text.textContent = title;
     line.append(text);
+    if (lines) line.style.webkitLineClamp = Math.min(lines, 4);
     made.append(line);
   }
   if (about) {
