@@ -33,6 +33,7 @@ from backend.words import words
 
 # As for entities: what the full-text index proposes, and what one read of the vectors returns.
 CANDIDATE_LIMIT = 1_000
+_FEWEST_NEAREST = 250
 # Where the nearest of all passages are mostly hidden, this many visible ones are compared one by one.
 FEW = 2_000
 _NEEDED = {Mode.HYBRID: ("passages", "chunk"), Mode.LEXICAL: ("passages",), Mode.SEMANTIC: ("chunk",)}
@@ -138,7 +139,8 @@ def by_meaning(
 
     One search of each collection and one query, for all vectors together; another one where they were mostly hidden.
     """
-    limit = min(CANDIDATE_LIMIT, index.max_results)
+    # Many vectors share what is read for one, so that several are found in hardly more time.
+    limit = min(max(CANDIDATE_LIMIT // len(vectors), _FEWEST_NEAREST), index.max_results)
     nearest = [_ordered(found)[:limit] for found in _nearest(catalog, index, vectors, limit, scope.collections)]
     asked = list(dict.fromkeys(passage_id for found in nearest for passage_id, _ in found))
     visible = view.visible_passages(asked, scope) if asked else {}

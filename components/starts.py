@@ -28,6 +28,12 @@ QUESTIONS = (
     ),
     ("Who received the transfers of Calder Quay Holdings?", "Where the hire went. Ask again as of 2022-09-30."),
     ("When did Lanthorn divide itself in two?", "A newspaper and a court filing."),
+    (
+        "Where was the designer of Sinyaya Vyp born?",
+        "Two steps: one document names the designer, another tells where that person was born.",
+    ),
+    ("Who taught the harbour master of Saint Averil?", "Two steps, over a name that the question does not have."),
+    ("Who founded the company that lends to Lanthorn Assets?", "Two steps, from a filing to a magazine."),
 )
 
 

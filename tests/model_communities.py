@@ -153,7 +153,7 @@ class SeenCommunities:
         found = {}
         for row in self.hierarchy.communities:
             edges = self.inner_edges(row, self.seen)
-            if edges:
+            if edges and self.member_ids(row):
                 kept = [edge.id for edge in edges[:limit] if edge.kept]
                 found[self.id(row)] = (kept, min(len(edges), limit), len(edges) > limit)
         return found

@@ -60,6 +60,9 @@ class CommunityRows(Protocol):
     ) -> list[CommunityHead]:
         """Those of the communities that the scope sees, the first `limit` in order of level and id; None means all."""
 
+    def has_communities(self) -> bool:
+        """Whether any dataset has communities, whatever a scope sees of them."""
+
     def communities_of(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, tuple[str, ...]]:
         """Per entity in scope the ids of its communities, in order of id."""
 
@@ -72,8 +75,8 @@ class CommunityRows(Protocol):
     def inside(self, ids: Sequence[str], limit: int, scope: ResolvedScope) -> dict[str, EdgeRead]:
         """Per community its first `limit` edges between two members in stored order, as far as the scope keeps them.
 
-        Stored order: documents, passages (most first), edge id. The scope keeps an edge whose ends are in scope and
-        that a visible passage states, or of which a relation names no passage.
+        Those that have a member in scope. Stored order: documents, passages (most first), edge id. The scope keeps an
+        edge whose ends are in scope and that a visible passage states, or of which a relation names no passage.
         """
 
     def central_passages(

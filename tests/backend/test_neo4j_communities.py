@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeVar
 
 import pytest
@@ -301,6 +303,16 @@ def test_time_hides_what_is_visible_today(built: Explorer) -> None:
     assert heads(built, Scope(as_of="2022-12-31"))["all"].is_whole
 
 
+def test_time_to_come_hides_what_is_superseded_until_then(built: Explorer, tmp_path: Path) -> None:
+    to_come = {"id": "register", "title": "Harbour register", "collection": "records", "valid_from": "2999-03-01"}
+    text = {"id": "r9", "document_id": "register", "text": "Nobody owns anything."}
+    run(built, Load(DATASET, [to_come], [text]), tmp_path)
+    assert {head.is_whole for head in heads(built).values()} == {True}
+    later = heads(built, Scope(as_of="2999-12-31"))
+    assert {name for name, head in later.items() if head.is_whole} == {"shore"}
+    assert "nobody" not in later
+
+
 def test_community_without_members_is_seen_where_all_of_its_dataset_is(built: Explorer) -> None:
     everything = Scope(collections=("letters", "records", "press"))
     assert "nobody" in heads(built, everything)
@@ -436,6 +448,49 @@ def test_claim_that_once_named_a_passage_is_not_seen_without_one(built: Explorer
     assert [[one.source_id for one in claims[community("ships")]] for claims in found] == [["c"], []]
 
 
+def answers(explorer: Explorer, scope: Scope) -> list[Any]:
+    """What every primitive says of everything."""
+    resolved = resolve(scope)
+    names = [entity(name) for name in ("petrel", "gannet", "line", "salvage", "tomas", "ida", "light", "kobe")]
+
+    def read(view: GraphView) -> list[Any]:
+        every = [row.id for row in view.community_rows(DATASET)]
+        inside = view.inside(every, 100, resolved)
+        edges = sorted(edge.id for read in inside.values() for edge in read.edges)
+        return [
+            view.communities(None, 100, resolved),
+            view.communities_of(names, resolved),
+            view.reports(every, resolved),
+            view.members(every, 100, resolved),
+            {name: (sorted(read.edges), read.read, read.more) for name, read in inside.items()},
+            view.central_passages(every, 100, resolved),
+            view.claims(every, 100, resolved),
+            view.edge_weights(edges, resolved),
+            list(view.weighted_edges(DATASET, resolved)),
+            view.dataset_counts(resolved),
+        ]
+
+    return explorer.store.read(read)
+
+
+def test_filter_that_hides_nothing_changes_no_answer(built: Explorer, tmp_path: Path) -> None:
+    letter = passage(built, "letter", "l1")
+    # One changes its weight, one moves while a passage still states what it was, and then weighs something else.
+    changes = [
+        {"id": "calls", "source": "petrel", "type": "CALLS_AT", "target": "kobe", "passage_ids": ["r0"], "weight": 0.7},
+        {"id": "keeps", "source": "ida", "type": "KEPT", "target": "light", "weight": 0.1},
+        {"id": "knows", "source": "ida", "type": "KNOWS", "target": "tomas", "weight": 0.2},
+    ]
+    run(built, Load(DATASET, [], [], [], [], changes), tmp_path)
+    run(built, Load(DATASET, [], [], [], [], [{**changes[1], "weight": 0.5}]), tmp_path)
+    with writing(built.store) as writer:
+        writer.put_communities(DATASET, hierarchy(built))
+        writer.put_claims(DATASET, [claim("a", "petrel", "kobe", letter), claim("b", "ida")])
+    found = answers(built, ALL)
+    assert all(found)
+    assert answers(built, Scope(collections=("letters", "records", "press"))) == found
+
+
 # --- weights ---------------------------------------------------------------------------------------------------------
 
 
@@ -551,6 +606,43 @@ def abandon(explorer: Explorer, give_up: Callable[[], None] | None = None) -> No
         writer.put_communities(DATASET, [new("all", 0, "ida"), new("more", 1, "ida", parent="all")])
         writer.put_claims(DATASET, [claim("c", "ida", "light", letter)])
         raise Abandoned
+
+
+def test_reading_during_a_commit_sees_one_hierarchy_whole(built: Explorer) -> None:
+    members = {"One": ("ida", "light"), "Two": ("petrel", "kobe")}
+    sides = {title: [new(name, 0, *own, report=report(title)) for name in "abc"] for title, own in members.items()}
+    known = {title: (title, tuple((one.id, one.member_ids) for one in side)) for title, side in sides.items()}
+    stop = Event()
+
+    def look(view: GraphView) -> tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]:
+        every, scope = [head.id for head in view.communities(None, 9, resolve(ALL))], resolve(ALL)
+        members = view.members(every, 9, scope)
+        (title,) = {one.title for one in view.reports(every, scope).values()}
+        return title, tuple((name, tuple(one.id for one in own.members)) for name, own in sorted(members.items()))
+
+    def watch() -> list[Any]:
+        found = []
+        while not stop.is_set():
+            found.append(built.store.read(look))
+        return found
+
+    def put(title: str) -> None:
+        with writing(built.store) as writer:
+            writer.put_communities(DATASET, sides[title])
+
+    put("One")
+    assert built.store.read(look) == known["One"]  # the server has planned the statements now
+    with ThreadPoolExecutor(2) as pool:
+        watching = [pool.submit(watch) for _ in range(2)]
+        try:
+            for title in ("Two", "One") * 4:
+                put(title)
+                assert built.store.read(look) == known[title]
+        finally:
+            stop.set()
+        found = [one for each in watching for one in each.result()]
+    assert found
+    assert set(found) <= set(known.values())
 
 
 def test_job_that_does_not_commit_leaves_no_community_and_no_claim(built: Explorer, neo4j_server: Neo4j) -> None:
@@ -725,10 +817,10 @@ def test_reports_are_encoded_and_placed(built: Explorer) -> None:
         "quoted": "first",
     }
     with writing(built.store) as writer:
-        # A new hierarchy has no vectors yet, and the former ones are no more.
+        # A new hierarchy has no vectors yet, and what is said of the former ones does not concern it.
+        writer.forget_vectors(first, ids("all"))
         writer.put_communities(DATASET, hierarchy(built)[:2])
         assert list(writer.placed_vectors(first)) == []
-        writer.forget_vectors(first)
         waiting = list(writer.vector_texts(REPORT, missing_only=True))
         assert sorted(text.owner for text in waiting) == sorted(ids("all", "nobody"))
         writer.place_vectors(second, ids("all"))

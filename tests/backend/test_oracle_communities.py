@@ -69,7 +69,8 @@ def compare(world: World, data: st.DataObject, store_place: str) -> None:
     with opened(world, store_place) as (explorer, truth):
         hierarchy = data.draw(hierarchies(truth))
         load(explorer, hierarchy)
-        for scope in [Scope(), *(data.draw(scopes(truth)) for _ in range(6))]:
+        number = 6 if store_place == "sqlite" else 2
+        for scope in [Scope(), *(data.draw(scopes(truth)) for _ in range(number))]:
             found = compared(explorer, truth, hierarchy, scope)
             if found:
                 break

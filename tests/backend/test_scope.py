@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from backend.errors import Malformed
 from backend.models import Condition, Scope
-from backend.scope import OPERATORS, document_values, instant, iso, parse_condition, read_value, resolve
+from backend.scope import OPERATORS, document_values, instant, iso, parse_condition, present, read_value, resolve
 from tests.model import matches
 
 # Values of every kind, also those at the border of two.
@@ -111,6 +111,7 @@ def test_instant_is_written_as_it_is_read(moment: Any) -> None:
 
 def test_point_in_time_is_the_end_of_today_where_none_is_given() -> None:
     assert resolve(Scope(), today=date(2024, 2, 29)).at == instant("2024-02-29T23:59:59.999999Z")
+    assert present(today=date(2024, 2, 29)) == instant("2024-02-29T23:59:59.999999Z")
     assert resolve(Scope(as_of="2020-01-01"), today=date(2024, 2, 29)).at == instant("2020-01-01")
 
 

@@ -24,7 +24,7 @@ from backend.communities.values import (
     Report,
 )
 from backend.errors import IndexNotReady, Malformed
-from backend.models import EVERYTHING, Cut
+from backend.models import Cut
 from backend.names import asked_names, check_within, refuse_unknown
 from backend.questions import EvidenceItem, LeftOut, Question
 from backend.ranking import fuse
@@ -117,7 +117,7 @@ def _check(query: CommunityQuery) -> None:
 
 def _answering(reader: Reader, query: CommunityQuery) -> _Answering:
     reader.require("report")
-    if not reader.view.communities(None, 1, resolve(EVERYTHING)):
+    if not reader.view.has_communities():
         raise IndexNotReady(
             "The graph has no communities.",
             hint="Run `attest index --communities`.",

@@ -68,12 +68,17 @@ class Traversal:
         parts = sub_questions(reader, self.options.max_subqueries) if self.options.derive_subqueries else ()
         vectors = reader.encode([reader.question.text, *parts])
         with reader.step("passages near to the question") as note:
-            self.near, *others = reader.nearest_passages(vectors, self.options.vss_top_k)
+            self.near, *others = reader.nearest_passages(vectors, self.looked_at)
             self.near_parts = dict(zip(parts, others, strict=True))
             note(len(self.near.scores))
         first = reader.contents([*self.question_starts(), *islice(self.near.scores, _SEED_PASSAGES)])
         nearest = [first[one] for one in islice(self.near.scores, _SEED_PASSAGES) if one in first]
         self.contexts = build_contexts(reader, self.options, names_in(reader), nearest)
+
+    @property
+    def looked_at(self) -> int:
+        """How many visible passages the choice from many sources is made among."""
+        return self.options.vss_top_k * max(1, self.options.vss_diversity_factor)
 
     def question_starts(self) -> dict[str, str]:
         """The passages near to the question and to those within it, from many sources, each with what it is near to."""
@@ -143,7 +148,7 @@ def entity_network(search: Traversal) -> list[Start]:
     """Passages near to the transcriptions of the contexts: what is unlike the question and yet belongs to it."""
     reader = search.reader
     texts = search.contexts.transcriptions()
-    lists = reader.nearest_passages(reader.encode(texts), search.options.vss_top_k)
+    lists = reader.nearest_passages(reader.encode(texts), search.looked_at)
     found = in_turns({text: search.diverse(ranked) for text, ranked in zip(texts, lists, strict=True)})
     return [Start(one, text, ("similar to these entities",)) for one, text in found.items()]
 

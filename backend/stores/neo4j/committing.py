@@ -68,9 +68,14 @@ def apply_entities(transaction: Writing, fields: Mapping[str, Row]) -> None:
 
 
 def apply_relations(transaction: Writing, fields: Mapping[str, Row]) -> None:
-    """Changes relations in place; both the edge that one leaves and the one that it joins are touched."""
+    """Changes relations in place; the edge that one leaves, the one that it joins and former ones are touched."""
     for batch in _batches([{"id": key, "fields": row} for key, row in fields.items()]):
-        transaction.run(f"UNWIND $rows AS row MATCH (r:{RELATION} {{id: row.id}}) SET r += row.fields", {"rows": batch})
+        transaction.run(
+            f"""UNWIND $rows AS row MATCH (r:{RELATION} {{id: row.id}}) SET r += row.fields
+                WITH r MATCH (r)-[s:{STATED_IN}]->() WHERE s.edge <> r.edge
+                MATCH (x:{EDGE} {{id: s.edge}}) SET x:{TOUCHED}""",
+            {"rows": batch},
+        )
 
 
 def apply_claims(transaction: Writing, fields: Mapping[str, Row]) -> None:

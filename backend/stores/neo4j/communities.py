@@ -38,6 +38,9 @@ from backend.stores.reports import read_report
 
 _SOURCES = 1_000  # entities whose edges are read at once
 _MEMBER = f"({{n}}:{ENTITY})-[:{IN_COMMUNITY}]->({{g}})"
+# The communities `g`, all of them or those that are asked for.
+_ALL = f"MATCH (g:{COMMUNITY}) WHERE g.id IS NOT NULL AND {written('g')}"
+_ASKED = f"UNWIND $ids AS id MATCH (g:{COMMUNITY} {{id: id}}) WHERE {written('g')}"
 _HEAD = ("id", "source_id", "dataset", "level", "parent", "title", "origin", "report_origin", "stale", "vectors")
 _CLAIM = ("id", "source_id", "dataset", "type", "status", "start_date", "end_date", "description", "metadata")
 
@@ -50,10 +53,10 @@ class CommunityReads(Reads):
     ) -> list[CommunityHead]:
         visible = self.visibility(scope)
         rows = self.reading.read(
-            f"""{_asked("" if ids is None else "UNWIND $ids AS id", "g.id IS NOT NULL" if ids is None else "g.id = id")}
-                WITH g ORDER BY g.level, g.id
-                WITH g WHERE ($level IS NULL OR g.level = $level) AND {community_seen(visible, "g")}
-                WITH g ORDER BY g.level, g.id LIMIT $limit
+            f"""{hiding(visible)} {_ALL if ids is None else _ASKED}
+                WITH * ORDER BY g.level, g.id
+                WITH * WHERE ($level IS NULL OR g.level = $level) AND {community_seen(visible, "g")}
+                WITH * ORDER BY g.level, g.id LIMIT $limit
                 RETURN [{", ".join(f"g.{field}" for field in _HEAD)}] AS head, g.metadata AS metadata,
                     {community_whole(visible, "g")} AS is_whole,
                     COUNT {{ MATCH {_MEMBER.format(n="n", g="g")} WHERE {visible.entity_known("n")} }} AS size
@@ -61,6 +64,10 @@ class CommunityReads(Reads):
             {**visible.parameters, "ids": _distinct(ids or ()), "limit": limit, "level": level},
         )
         return [_head(row) for row in rows]
+
+    def has_communities(self) -> bool:
+        asked = {"commit": self.commit}
+        return bool(self.reading.read(f"MATCH (g:{COMMUNITY}) WHERE {written('g')} RETURN g.id AS id LIMIT 1", asked))
 
     def communities_of(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, tuple[str, ...]]:
         visible = self.visibility(scope)
@@ -74,8 +81,8 @@ class CommunityReads(Reads):
     def reports(self, ids: Sequence[str], scope: ResolvedScope) -> dict[str, Report]:
         visible = self.visibility(scope)
         rows = self.reading.read(
-            f"""{_asked("UNWIND $ids AS id", "g.id = id")} AND g.report IS NOT NULL
-                WITH g WHERE {community_seen(visible, "g")} AND {community_whole(visible, "g")}
+            f"""{hiding(visible)} {_ASKED} AND g.report IS NOT NULL
+                WITH * WHERE {community_seen(visible, "g")} AND {community_whole(visible, "g")}
                 RETURN g.id AS id, g.report AS report""",
             {**visible.parameters, "ids": _distinct(ids)},
         )
@@ -108,8 +115,10 @@ class CommunityReads(Reads):
         rows = self.reading.read(
             f"""{_with_members(visible)}
                 CALL (g) {{
-                    MATCH {_between("g")} MATCH (x:{EDGE} {{id: e.id}}) WHERE {written("x")}
-                    WITH x ORDER BY x.less_documents, x.less_passages, x.id LIMIT $limit + 1
+                    MATCH {_between("g")}
+                    WITH e.id AS edge, e.stored_documents AS documents, e.stored_passages AS passages
+                    ORDER BY documents DESC, passages DESC, edge LIMIT $limit + 1
+                    MATCH (x:{EDGE} {{id: edge}})
                     RETURN collect(x) AS first
                 }}
                 WITH g.id AS id, first[..$limit] AS wanted, size(first) AS read
@@ -118,7 +127,9 @@ class CommunityReads(Reads):
             {**visible.parameters, "ids": _distinct(ids), "limit": limit},
         )
         return {
-            row["id"]: EdgeRead(tuple(stored_edges(row)), min(row["read"], limit), row["read"] > limit) for row in rows
+            row["id"]: EdgeRead(tuple(stored_edges(row)), min(row["read"], limit), row["read"] > limit)
+            for row in rows
+            if row["read"]
         }
 
     def central_passages(
@@ -138,7 +149,8 @@ class CommunityReads(Reads):
                 RETURN g.id AS id, passages""",
             {**visible.parameters, "ids": _distinct(ids), "limit": limit},
         )
-        return {row["id"]: tuple((passage, members) for passage, members in row["passages"]) for row in rows}
+        found = {row["id"]: tuple((passage, members) for passage, members in row["passages"]) for row in rows}
+        return {community: own for community, own in found.items() if own}
 
     def claims(self, ids: Sequence[str], limit: int, scope: ResolvedScope) -> dict[str, tuple[Claim, ...]]:
         visible = self.visibility(scope)
@@ -206,12 +218,24 @@ def community_seen(visible: Visibility, community: str) -> str:
     return f"CASE WHEN EXISTS {{ {member} }} THEN {known} ELSE {alone} END"
 
 
+def hiding(visible: Visibility) -> str:
+    """Begins a statement with whether the scope hides anything at all: many a filter has all that there is."""
+    if visible.is_present:
+        return ""
+    any_version = f"MATCH (wv:{DOCUMENT}) WHERE wv.key IS NOT NULL AND wv.passages > 0 AND {visible.hides('wv')}"
+    return f"CALL () {{ RETURN EXISTS {{ {any_version} }} AS is_hiding }}"
+
+
 def community_whole(visible: Visibility, community: str) -> str:
-    """Holds where the scope hides nothing that the report of a community may rest on, which it sees."""
+    """Holds where the scope hides nothing that the report of a community may rest on, which it sees.
+
+    Wants to know first what `hiding` begins with.
+    """
     cited = _cited_seen(visible, community)
     if visible.is_present:
         return cited
-    hidden = f"MATCH (wv:{DOCUMENT} {{key: wp.version}}) WHERE {visible.hides('wv')}"
+    # Each version is looked at once, as soon as a passage leads to it.
+    hidden = f"WITH DISTINCT wp.version AS wk MATCH (wv:{DOCUMENT} {{key: wk}}) WHERE {visible.hides('wv')} RETURN wv"
     mentioned = (
         f"EXISTS {{ MATCH {_MEMBER.format(n='wn', g=community)} MATCH (wn)-[wm:{MENTIONED_IN}]->(wp:{CHUNK}) "
         f"WHERE {written('wm')} AND {written('wp')} {hidden} }}"
@@ -220,7 +244,7 @@ def community_whole(visible: Visibility, community: str) -> str:
         f"EXISTS {{ MATCH {_between(community)} MATCH (:{RELATION})-[ws:{STATED_IN} {{edge: e.id}}]->(wp:{CHUNK}) "
         f"USING INDEX SEEK ws:{STATED_IN}(edge) WHERE {written('ws')} AND {written('wp')} {hidden} }}"
     )
-    return f"({cited} AND NOT {mentioned} AND NOT {stated})"
+    return f"({cited} AND CASE WHEN is_hiding THEN NOT {mentioned} AND NOT {stated} ELSE true END)"
 
 
 def _cited_seen(visible: Visibility, community: str) -> str:
@@ -252,16 +276,10 @@ def _claimed(visible: Visibility, claim: str) -> str:
 # --- parts of statements ---------------------------------------------------------------------------------------------
 
 
-def _asked(begin: str, which: str) -> str:
-    return f"{begin} MATCH (g:{COMMUNITY}) WHERE {which} AND {written('g')}"
-
-
 def _with_members(visible: Visibility) -> str:
     """Matches those `g` of the communities that are asked for that have a member in scope."""
     member = _MEMBER.format(n="wn", g="g")
-    return (
-        f"{_asked('UNWIND $ids AS id', 'g.id = id')} AND EXISTS {{ MATCH {member} WHERE {visible.entity_known('wn')} }}"
-    )
+    return f"{_ASKED} AND EXISTS {{ MATCH {member} WHERE {visible.entity_known('wn')} }}"
 
 
 def _between(community: str) -> str:
@@ -274,6 +292,8 @@ def _between(community: str) -> str:
 
 def _kept_relations(visible: Visibility) -> str:
     """How many `relations` of the edge `x` the scope keeps, with the `weights` of those that have one."""
+    if visible.is_stored:
+        return "CALL (x) { RETURN x.stated + x.unstated_now AS relations, x.weights AS weights }"
     return f"""CALL (x) {{
             CALL (x) {{
                 {visible.support("x.id")} RETURN DISTINCT r

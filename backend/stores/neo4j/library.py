@@ -14,7 +14,7 @@ from backend.models import (
     VectorCollection,
 )
 from backend.scope import ResolvedScope
-from backend.stores.neo4j.communities import claim_seen, community_seen, community_whole
+from backend.stores.neo4j.communities import claim_seen, community_seen, community_whole, hiding
 from backend.stores.neo4j.driver import Row
 from backend.stores.neo4j.entities import unknown_names
 from backend.stores.neo4j.indexes import full_texts
@@ -162,8 +162,8 @@ class LibraryReads(Reads):
                     RETURN count(DISTINCT k.id) AS complements
                 }}
                 CALL (name) {{
-                    MATCH (g:{COMMUNITY}) WHERE g.id IS NOT NULL AND g.dataset = name AND {written("g")}
-                        AND {community_seen(visible, "g")}
+                    {hiding(visible)} MATCH (g:{COMMUNITY})
+                    WHERE g.id IS NOT NULL AND g.dataset = name AND {written("g")} AND {community_seen(visible, "g")}
                     WITH g, CASE WHEN {community_whole(visible, "g")} THEN g.report END AS report
                     RETURN count(g) AS communities, count(report) AS reports
                 }}

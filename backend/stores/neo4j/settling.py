@@ -117,30 +117,39 @@ def _fold(visible: Visibility) -> str:
         CALL (x) {{
             OPTIONAL {visible.support("x.id")}
             RETURN count(DISTINCT r) AS stated, count(DISTINCT p) AS passages, count(DISTINCT v.id) AS documents,
-                collect(DISTINCT p.id)[..25] AS first
+                collect(DISTINCT p.id)[..25] AS first, {_weights("collect(DISTINCT r)")} AS stated_weights
         }}
         CALL (x) {{
             OPTIONAL MATCH (r:{RELATION} {{edge: x.id}}) {SEEK_RELATION} WHERE {written("r")}
-            RETURN count(r) AS relations, count(CASE WHEN r.unstated THEN 1 END) AS unstated,
-                count(CASE WHEN r.unstated AND NOT {visible.relation_stated("r")} THEN 1 END) AS unstated_now
+            WITH r, r.unstated AND NOT {visible.relation_stated("r")} AS is_unstated_now
+            WITH count(r) AS relations, count(CASE WHEN r.unstated THEN 1 END) AS unstated,
+                collect(CASE WHEN is_unstated_now THEN r END) AS now
+            RETURN relations, unstated, size(now) AS unstated_now, {_weights("now")} AS unstated_weights
         }}
         OPTIONAL MATCH (s:{ENTITY} {{id: x.source}}) OPTIONAL MATCH (t:{ENTITY} {{id: x.target}})
         SET x.stated = stated, x.passages = passages, x.documents = documents, x.unstated = unstated,
-            x.unstated_now = unstated_now,
+            x.unstated_now = unstated_now, x.weights = stated_weights + unstated_weights,
             x.kept_at_source = stated + unstated > 0 AND coalesce(t.known, false),
             x.kept_at_target = stated + unstated > 0 AND coalesce(s.known, false),
             x.less_documents = CASE WHEN x.source <> x.target THEN -stored_documents END,
             x.less_passages = CASE WHEN x.source <> x.target THEN -stored_passages END
         REMOVE x:{TOUCHED}
-        WITH x, s, t, first, x.id AS id, relations + stored_passages = 0 AS is_empty
-        CALL (x, s, t, first, is_empty) {{
+        WITH x, s, t, first, stored_documents, stored_passages, x.id AS id,
+            relations + stored_passages = 0 AS is_empty
+        CALL (x, s, t, first, stored_documents, stored_passages, is_empty) {{
             OPTIONAL MATCH (s)-[e {{id: x.id}}]->(t)
             FOREACH (one IN CASE WHEN e IS NOT NULL AND NOT is_empty THEN [e] ELSE [] END |
-                SET one.passages = x.passages, one.documents = x.documents, one.stated_in = first)
+                SET one.passages = x.passages, one.documents = x.documents, one.stated_in = first,
+                    one.stored_documents = stored_documents, one.stored_passages = stored_passages)
             FOREACH (one IN CASE WHEN e IS NOT NULL AND is_empty THEN [e] ELSE [] END | DELETE one)
             FOREACH (one IN CASE WHEN is_empty THEN [x] ELSE [] END | DELETE one)
         }}
         RETURN id"""
+
+
+def _weights(relations: str) -> str:
+    """The weights of those of the relations that have one."""
+    return f"[one IN {relations} WHERE one.weight IS NOT NULL | toFloat(one.weight)]"
 
 
 def _write(server: Server, statement: str, visible: Visibility | None = None, **parameters: Any) -> list[Row]:

@@ -159,10 +159,12 @@ RETURN k.id AS id"""
 CREATE_EDGES = f"""UNWIND $rows AS row
 MATCH (s:{ENTITY} {{id: row.fields.source}}), (t:{ENTITY} {{id: row.fields.target}})
 CREATE (x:{EDGE}:{TOUCHED}) SET x = row.fields, x.since = $since, x.stated = 0, x.unstated = 0, x.unstated_now = 0,
-    x.passages = 0, x.documents = 0, x.kept_at_source = false, x.kept_at_target = false,
+    x.weights = [], x.passages = 0, x.documents = 0, x.kept_at_source = false, x.kept_at_target = false,
     x.less_documents = CASE WHEN row.fields.source <> row.fields.target THEN 0 END,
     x.less_passages = CASE WHEN row.fields.source <> row.fields.target THEN 0 END
-CREATE (s)-[:$(row.token) {{id: row.fields.id, type: row.fields.type, since: $since}}]->(t)"""
+CREATE (s)-[:$(row.token) {{
+    id: row.fields.id, type: row.fields.type, since: $since, stored_documents: 0, stored_passages: 0
+}}]->(t)"""
 CREATE_RELATIONS = f"UNWIND $rows AS row CREATE (r:{RELATION}) SET r = row.fields"
 CREATE_SUPPORT = f"""UNWIND $rows AS row
 MATCH (r:{RELATION} {{id: row.relation}}), (p:{CHUNK} {{id: row.passage}})

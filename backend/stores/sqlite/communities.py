@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from math import fsum
 
 from backend.communities.values import Claim, CommunityHead, CommunityOrigin, Report, ReportOrigin
 from backend.models import Status
@@ -57,6 +58,9 @@ class CommunityReads:
         )
         return [_head(row) for row in rows]
 
+    def has_communities(self) -> bool:
+        return bool(self.connection.value("SELECT EXISTS (SELECT 1 FROM community)"))
+
     def communities_of(self, entity_ids: Sequence[str], scope: ResolvedScope) -> dict[str, tuple[str, ...]]:
         visible = Visibility(scope, self.settled)
         rows = self.connection.read(
@@ -105,7 +109,7 @@ class CommunityReads:
         rows = self.connection.read(
             f"""WITH read_edges AS MATERIALIZED (
                     SELECT c.uuid AS community, CASE WHEN c.known > {_LARGE} THEN {_INNER_OF_LARGE}
-                        ELSE {_INNER_OF_SMALL} END AS edges FROM {_ASKED}
+                        ELSE {_INNER_OF_SMALL} END AS edges FROM {_ASKED} WHERE {_size(visible)} > 0
                 ), placed AS MATERIALIZED (
                     SELECT r.community, j.value AS edge, j.key AS place FROM read_edges r, json_each(r.edges) j
                 ), wanted AS MATERIALIZED (
@@ -177,12 +181,12 @@ class CommunityReads:
     def edge_weights(self, edge_ids: Sequence[str], scope: ResolvedScope) -> dict[str, float]:
         visible = Visibility(scope, self.settled)
         rows = self.connection.read(
-            f"""SELECT e.uuid, {_weight(visible)} AS weight FROM json_each(:ids) asked
-                CROSS JOIN edge e ON e.uuid = asked.value WHERE {_relations(visible)} > 0
+            f"""SELECT e.uuid, {_relations(visible)} AS relations, {_weights(visible)} AS weights
+                FROM json_each(:ids) asked CROSS JOIN edge e ON e.uuid = asked.value WHERE relations > 0
                 AND {visible.entity_known_by("e.source")} AND {visible.entity_known_by("e.target")}""",
             {**visible.parameters, "ids": json.dumps(edge_ids)},
         )
-        return {edge: float(weight) for edge, weight in rows}
+        return {edge: _summed(relations, weights) for edge, relations, weights in rows}
 
     def weighted_datasets(self) -> frozenset[str]:
         return frozenset(name for (name,) in self.connection.read("SELECT name FROM dataset WHERE weighted"))
@@ -190,13 +194,16 @@ class CommunityReads:
     def weighted_edges(self, dataset: str, scope: ResolvedScope) -> Iterator[WeightedEdge]:
         visible = Visibility(scope, self.settled)
         rows = self.connection.stream(
-            f"""SELECT s.uuid, t.uuid, {_relations(visible)} AS relations, {_weight(visible)} AS weight
+            f"""SELECT s.uuid, t.uuid, {_relations(visible)} AS relations, {_weights(visible)} AS weights
                 FROM entity s CROSS JOIN edge e ON e.source = s.id CROSS JOIN entity t ON t.id = e.target
                 WHERE s.dataset = (SELECT id FROM dataset WHERE name = :dataset) AND s.id <> t.id AND relations > 0
                 AND {visible.entity_known("s")} AND {visible.entity_known("t")} ORDER BY s.uuid, t.uuid, e.uuid""",
             {**visible.parameters, "dataset": dataset},
         )
-        return (WeightedEdge(source, target, relations, float(weight)) for source, target, relations, weight in rows)
+        return (
+            WeightedEdge(source, target, relations, _summed(relations, weights))
+            for source, target, relations, weights in rows
+        )
 
 
 # --- conditions ------------------------------------------------------------------------------------------------------
@@ -267,16 +274,22 @@ def _relations(visible: Visibility) -> str:
         WHERE s.edge = e.id AND {visible.current("v")}) + {visible.edge_unstated("e")})"""
 
 
-def _weight(visible: Visibility) -> str:
-    """The sum of the weights of the relations that the scope keeps of the edge `e`."""
-    return f"""((SELECT coalesce(sum(coalesce(r.weight, 1)), 0) FROM relation r WHERE r.id IN (
-            SELECT s.relation FROM support s CROSS JOIN version v ON v.id = s.version
-            WHERE s.edge = e.id AND {visible.current("v")}
-        )) + (SELECT coalesce(sum(coalesce(r.weight, 1)), 0) FROM relation r
-            WHERE r.edge = e.id AND r.unstated AND NOT EXISTS (
+def _weights(visible: Visibility) -> str:
+    """The weights of the relations that the scope keeps of the edge `e`, where one of them has a weight of its own."""
+    return f"""(SELECT CASE WHEN count(weight) > 0 THEN json_group_array(coalesce(weight, 1)) END FROM (
+            SELECT r.weight FROM relation r WHERE r.id IN (
+                SELECT s.relation FROM support s CROSS JOIN version v ON v.id = s.version
+                WHERE s.edge = e.id AND {visible.current("v")}
+            ) UNION ALL SELECT r.weight FROM relation r WHERE r.edge = e.id AND r.unstated AND NOT EXISTS (
                 SELECT 1 FROM support s CROSS JOIN version v ON v.id = s.version
                 WHERE s.relation = r.id AND {visible.current("v")}
-            )))"""
+            )
+        ))"""
+
+
+def _summed(relations: int, weights: str | None) -> float:
+    # The sum of floats depends on their order, unless it is exact; another store has them in another.
+    return float(relations) if weights is None else fsum(json.loads(weights))
 
 
 # --- values ----------------------------------------------------------------------------------------------------------

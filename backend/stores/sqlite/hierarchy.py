@@ -73,7 +73,8 @@ def put_claims(connection: Connection, dataset: int, rows: Sequence[NewClaim]) -
                 :start_date, :end_date, :description, :unstated, :metadata
             FROM entity s WHERE s.uuid = :subject
             ON CONFLICT (uuid) DO UPDATE SET subject = excluded.subject, object = excluded.object,
-                {", ".join(f"{field} = excluded.{field}" for field in fields.split(", "))}""",
+                {", ".join(f"{field} = excluded.{field}" for field in fields.split(", ") if field != "unstated")},
+                unstated = excluded.unstated AND unstated""",
         [
             {
                 "id": row.id,

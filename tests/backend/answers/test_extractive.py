@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,6 +44,19 @@ def test_of_a_passage_without_named_sentences_the_best_one_counts() -> None:
     evidence = [item(1, "The vessel is owned by Halden. The vessel was owned by Orion. It rained.", whole=True)]
     (only,) = extract("owned by Halden", evidence, LETTERS)
     assert only.text == "The vessel is owned by Halden."
+
+
+def test_the_best_sentence_of_a_passage_counts_where_the_search_has_named_another() -> None:
+    told = item(1, "The vessel was painted. The vessel Aurora Star is owned by Halden. It rained.", whole=True)
+    named = replace(told, sentences=((0, len("The vessel was painted.")),))
+    first, *_ = extract("Who is the owner of the vessel Aurora Star?", [named], LETTERS)
+    assert first.text == "The vessel Aurora Star is owned by Halden."
+
+
+def test_of_sentences_that_say_as_much_the_one_that_the_search_has_named_comes_first() -> None:
+    told = item(1, "The vessel sank in May. The vessel sank in Maya.", whole=True)
+    named = replace(told, sentences=((told.passage.text.index("The vessel sank in Maya"), len(told.passage.text)),))
+    assert extract("sank in May", [named], LETTERS)[0].text == "The vessel sank in Maya."
 
 
 def test_what_is_the_same_is_quoted_once() -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from backend.explorer import Explorer
 from backend.models import Scope
 from backend.questions import STRATEGIES, Question, Retrieval
+from tests.bundles import write_bundle
 from tests.model import Load, Row
 from tests.servers.neo4j import Neo4j
 from tests.worlds import MEMORY, NAMES, ON_A_SERVER, loads, new_explorer, run
@@ -83,6 +84,14 @@ def _opened(load: Load, folder: Path, store_place: str) -> Explorer:
     folder.mkdir()
     explorer = new_explorer(folder / "home", store_place)
     run(explorer, load, folder)
+    # Groups that are given: which ones are found depends on all that is loaded.
+    ids = [row["id"] for row in load.entities]
+    halves = {"c0": ids, "c1": ids[: len(ids) // 2], "c2": ids[len(ids) // 2 :]}
+    groups = [
+        {"id": key, "level": int(key != "c0"), "entity_ids": own, **({"parent": "c0"} if key != "c0" else {})}
+        for key, own in halves.items()
+    ]
+    explorer.load([write_bundle(folder / "groups", communities=groups)], dataset=load.dataset)
     return explorer
 
 
