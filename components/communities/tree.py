@@ -73,11 +73,11 @@ def matching(forest: Forest, find: str, scope: Scope) -> tuple[list[str], int]:
 
 
 def _found(count: int, cut: int) -> str:
+    left = f" {wording.count(cut, 'smaller one')} in this scope could not be compared." if cut else ""
     if not count:
-        return "No community has these words in its title."
+        return f"No community has these words in its title.{left}"
     shown = f"The largest {FOUND} of {wording.number(count)}" if count > FOUND else wording.number(count)
     noun = "community" if count == 1 else "communities"
-    left = f" {wording.count(cut, 'smaller one')} in this scope could not be compared." if cut else ""
     return f"{shown} {noun} found.{left}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -139,7 +140,7 @@ def test_from_an_entity_to_its_community_and_back(visit: Visit) -> None:
     visit.pane.locator(".st-key-communities-of").get_by_role("link").first.click()
     expect(visit.page.locator("h1.at-community")).to_contain_text("Meridian Freight")
     visit.settle()
-    visit.choose("Part", "Members 5")
+    visit.page.get_by_role("radio", name=re.compile("^Members")).click()
     tab_to(visit, visit.page.locator(".st-key-table canvas").first)
     visit.press("ArrowDown", "Shift+Space")
     expect(visit.pane.get_by_role("link", name="Explore", exact=True)).to_be_visible()
