@@ -280,14 +280,14 @@ def _hierarchy(scope: Scope, version: str) -> tuple[CommunityHead, ...]:
     return explorer().hierarchy(scope)
 
 
-@st.cache_resource(show_spinner=False, max_entries=_FEW)
+@st.cache_resource(show_spinner=False, max_entries=_MANY)
 def _community_titles(
     ids: tuple[str, ...], _heads: Sequence[CommunityHead], scope: Scope, version: str
 ) -> dict[str, str]:
     return explorer().titles(_heads, scope)
 
 
-@st.cache_resource(show_spinner=False, max_entries=_FEW)
+@st.cache_resource(show_spinner=False, max_entries=_MANY)
 def _community_ranks(
     ids: tuple[str, ...], _heads: Sequence[CommunityHead], scope: Scope, version: str
 ) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -9,7 +10,9 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 LONGEST = 80  # characters of a text in a cell; the pane beside the table has the whole
-_CHARACTER, _PADDING = 5.6, 17  # pixels of the grid's small letters, and on both sides of them
+# Pixels of the grid's small letters, of capitals and of what is as wide as it is high, and on both sides of them.
+_SMALL, _CAPITAL, _WIDE, _PADDING = 5.6, 7.4, 12.0, 17
+_WIDEST = 450
 _FEW = 12  # rows that fit any window; more fill the pane and scroll
 Rows: TypeAlias = dict[str, list[str] | list[int]]  # columns by name
 
@@ -40,11 +43,17 @@ def draw(
 
 def _column(head: str, cells: list[str] | list[int]) -> ColumnConfig:
     """A column as wide as its texts, within reason: the grid would cut them without a sign that it did."""
-    longest = max((len(str(cell)) for cell in (head, *cells)), default=0)
-    width = _PADDING + round(_CHARACTER * min(longest, LONGEST))
+    width = _PADDING + round(min(_WIDEST, max(_width(str(cell)) for cell in (head, *cells))))
     if cells and isinstance(cells[0], int):
         return st.column_config.NumberColumn(width=width)
     return st.column_config.TextColumn(width=width)
+
+
+def _width(text: str) -> float:
+    """About how wide a text is in the grid's font."""
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    capitals = sum(character.isupper() for character in text)
+    return _WIDE * wide + _CAPITAL * capitals + _SMALL * (len(text) - wide - capitals)
 
 
 def _key(name: str, ids: list[str], place: list[int]) -> str:

@@ -10,7 +10,7 @@ from components import address, cached, errors, frame, markup
 from components.address import PICTURE, TREE, CommunitiesView, ExploreView
 from components.communities import building, opened, pane, picture, question, tree
 from components.communities.drawing import Event
-from components.communities.forest import grown
+from components.communities.forest import DATASET, grown
 
 frame.through_app()
 
@@ -71,8 +71,8 @@ def draw_hierarchy() -> None:
 @errors.shown()
 def draw_preview() -> None:
     here = address.communities()
-    if here.at is None:
-        building.draw_welcome(heads)
+    if here.at is None or here.at.startswith(DATASET):
+        building.draw_welcome([head for head in heads if here.at in (None, DATASET + head.dataset)])
     else:
         pane.draw_preview(cached.community(here.at, here.scope), here)
 

@@ -77,7 +77,7 @@ def _start(datasets: tuple[str, ...]) -> None:
 
 def draw_welcome(heads: Sequence[CommunityHead]) -> None:
     """What stands beside the hierarchy before anything of it is selected."""
-    levels = wording.count(len({(head.dataset, head.level) for head in heads}), "level")
+    levels = wording.count(len({head.level for head in heads}), "level")
     counts = f"{wording.count(len(heads), 'community')} on {levels}"
     told = (
         "A community is a group of entities with many relations among them. Select one to read what it is about; open "

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from backend.communities.values import CommunityHead
 
+DATASET = "dataset:"  # what the place of a dataset begins with; all other places are communities
 _DEEPEST = 64  # parents that lead in a circle end here
 
 
@@ -30,6 +31,18 @@ class Forest:
             way.append(head.id)
             head = self.heads.get(head.parent or "")
         return tuple(reversed(way))
+
+    def below(self, place: str) -> tuple[str, ...]:
+        """What is within a community, or at the top of a dataset, the largest first."""
+        if place.startswith(DATASET):
+            return self.tops.get(place.removeprefix(DATASET), ())
+        return self.within.get(place, ())
+
+    def size(self, place: str) -> int:
+        """The members of a community, or of those at the top of a dataset together."""
+        if place.startswith(DATASET):
+            return sum(self.heads[one].size for one in self.below(place))
+        return self.heads[place].size
 
     def levels(self, dataset: str) -> int:
         """How many levels the communities of a dataset are on."""

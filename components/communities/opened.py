@@ -20,7 +20,6 @@ from components.tables import LONGEST, Rows
 _PART = "community-part"
 _HEIGHT = "calc(100vh - 240px)"  # of the graph, below way, title, marks and parts
 _WITHIN = 12  # links to what is within
-PANE = "evidence"
 
 
 def draw_way(found: CommunityView, view: CommunitiesView) -> None:
@@ -126,7 +125,7 @@ def draw_blocks(found: CommunityView, view: CommunitiesView, *, key: str, whole:
             address.go_communities(here.opened(target))
         elif here.community == found.head.id:
             address.go_communities(replace(here, thing=event.id))
-            frame.redraw("part", PANE)
+            frame.redraw("part", "evidence")
         else:
             address.go_communities(here.opened(found.head.id, event.id))
         st.rerun()
@@ -195,10 +194,10 @@ def _draw_claims(found: CommunityView, view: CommunitiesView) -> None:
     claims = found.claims
     rows: Rows = {
         "Subject": [markup.plain(one.subject, LONGEST) for one in claims],
-        "Type": [markup.plain(one.type or "", LONGEST) for one in claims],
         "Status": [markup.plain(one.status or "", LONGEST) for one in claims],
         "From": [claim_day(one.start_date) for one in claims],
         "To": [claim_day(one.end_date) for one in claims],
+        "Type": [markup.plain(one.type or "", LONGEST) for one in claims],
         "Claim": [markup.plain(one.description, LONGEST) for one in claims],
         "Passages": [len(one.passage_ids) for one in claims],
     }
@@ -206,8 +205,10 @@ def _draw_claims(found: CommunityView, view: CommunitiesView) -> None:
 
 
 def claim_day(moment: str | None) -> str:
-    """A date of a claim, which may be any text."""
-    return markup.plain(wording.day(moment[:10] if moment and moment[10:11] == "T" else moment), 40)
+    """A date of a claim, which may be any text; what indexes write where there is none is left out."""
+    if moment is None or moment.strip().upper() == "NONE":
+        return ""
+    return markup.plain(wording.day(moment[:10] if moment[10:11] == "T" else moment), 40)
 
 
 def claim_sentence(claim: Claim) -> str:
@@ -217,7 +218,7 @@ def claim_sentence(claim: Claim) -> str:
 def _draw_table(rows: Rows, ids: list[str], view: CommunitiesView, what: str) -> None:
     def picked(row: str | None) -> None:
         address.go_communities(replace(address.communities(), thing=row))
-        frame.redraw("part", PANE)
+        frame.redraw("part", "evidence")
 
     with st.container(key="table", gap="xsmall"):
         if not ids:
@@ -246,7 +247,7 @@ def _draw_graph(found: CommunityView, view: CommunitiesView) -> None:
             return
         thing = names.get(event.id or "") if event.kind != "none" else None
         address.go_communities(replace(address.communities(), thing=thing))
-        frame.redraw(PANE)
+        frame.redraw("evidence")
 
     _, _, selected = (view.thing or "").partition(":")
     labels = cached.catalog().labels

@@ -10,7 +10,7 @@ from backend.communities.reading import CommunityView
 from backend.communities.values import Claim
 from backend.errors import Malformed
 from backend.models import Scope, Span, Status
-from components import address, cached, evidence, markup, passages, wording
+from components import address, cached, evidence, frame, markup, passages, wording
 from components.address import CommunitiesView, ExploreView
 from components.communities import graph, opened
 from components.communities.opened import claim_day, claim_sentence
@@ -41,7 +41,9 @@ def draw(found: CommunityView, view: CommunitiesView) -> None:
 
 
 def _let_go() -> None:
+    """A callback: nothing is selected, in the report or table either."""
     address.go_communities(replace(address.communities(), thing=None))
+    frame.redraw("part", "evidence")
 
 
 def _draw_representative(found: CommunityView, scope: Scope) -> None:

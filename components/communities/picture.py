@@ -6,23 +6,25 @@ row as long as its fields come nearer to squares. The same hierarchy gives the s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import streamlit as st
 
-from components import address, cached, markup, wording
+from components import address, cached, frame, markup, wording
 from components.address import CommunitiesView
 from components.communities import drawing, words
 from components.communities.drawing import Event
-from components.communities.forest import Forest
+from components.communities.forest import DATASET, Forest
 from components.communities.tree import title_of
 
-_FIELDS, _INNER = 60, 12  # communities of the level, and of the next one within each
+_FIELDS, _INNER = 36, 10  # communities of the level, and of the next one within each
 _ASPECT = 1.15  # about the width of the pane by its height
 _HEAD = 40.0  # of a pane of so many units of height: the room for a title above what is within
 _PANE = 560.0
 _NAMED = 42.0, 20.0  # a field within one has room for its name from this width and height on
+_LINE, _HIGH = 16.0, 18.0  # the height of a line of it, and of one of a title
+_COUNTED = 80.0  # and a field for its size from this width on
 _GAP = 3.0
 
 
@@ -36,89 +38,113 @@ class Box(NamedTuple):
 
 
 def draw(forest: Forest, view: CommunitiesView, height: str, on_event: Callable[[Event], None]) -> None:
-    """Draws what is within the community that is selected, or beside it where nothing is within it."""
-    parent = inside_of(forest, view.at)
-    level = _level(forest, parent)
-    _way(forest, parent, view)
-    tiles = _tiles(forest, level, view)
+    """Draws what is within the place that is selected, or beside it where nothing is within it."""
+    around = _around(forest, view.at)
+    places = _places(forest, around)
+    _way(forest, around, view)
+    drawn = _tiles(forest, places, view)
     drawing.draw(
         drawing.PICTURE,
-        {"tiles": tiles, "selected": view.at, "height": height, "label": _label(forest, parent, level)},
+        {"tiles": drawn, "selected": view.at, "height": height, "label": _label(places, around)},
         key="communities-picture",
-        known=set(level),
+        known=set(places),
         on_event=on_event,
     )
 
 
-def inside_of(forest: Forest, at: str | None) -> str | None:
-    """The community whose inside is shown; None for the whole."""
-    if at is None or at not in forest.heads:
-        return None
-    if forest.within.get(at):
-        return at
-    above = forest.path(at)[:-1]
-    return above[-1] if above else None
+def _around(forest: Forest, at: str | None) -> tuple[str, ...]:
+    """The places around what is shown, from the outermost in; none for the whole."""
+    if at is None or (at not in forest.heads and not forest.below(at)):
+        return ()
+    if at.startswith(DATASET):
+        return (at,)
+    way = (DATASET + forest.heads[at].dataset, *forest.path(at))
+    way = way if forest.within.get(at) else way[:-1]
+    return way if len(forest.tops) > 1 else way[1:]
 
 
-def _level(forest: Forest, parent: str | None) -> tuple[str, ...]:
-    if parent is not None:
-        return forest.within[parent]
-    every = [one for own in forest.tops.values() for one in own]
-    return tuple(sorted(every, key=lambda one: (-forest.heads[one].size, one)))
+def _places(forest: Forest, around: Sequence[str]) -> tuple[str, ...]:
+    """What is shown: datasets where there are several, else communities."""
+    if around:
+        return forest.below(around[-1])
+    datasets = [DATASET + dataset for dataset in forest.tops]
+    if len(datasets) == 1:
+        return forest.below(datasets[0])
+    return tuple(sorted(datasets, key=lambda place: (-forest.size(place), place)))
 
 
-def _label(forest: Forest, parent: str | None, level: Sequence[str]) -> str:
-    where = "at the top" if parent is None else "within the community"
-    return f"{wording.count(len(level), 'community')} {where}, each as large as it has members; the tree has the same"
+def _label(places: Sequence[str], around: Sequence[str]) -> str:
+    noun = "dataset" if any(place.startswith(DATASET) for place in places) else "community"
+    where = "within what is selected" if around else "at the top"
+    return f"{wording.count(len(places), noun)} {where}, each as large as it has members; the tree has the same"
 
 
-def _way(forest: Forest, parent: str | None, view: CommunitiesView) -> None:
+def _way(forest: Forest, around: Sequence[str], view: CommunitiesView) -> None:
     """The way back: each level above is one click away."""
-    way = forest.path(parent) if parent else ()
-    titles = cached.community_titles([forest.heads[one] for one in way], view.scope)
+    names = _titles(forest, around, view)
     with st.container(horizontal=True, gap="xxsmall", key="way", vertical_alignment="center"):
-        _step("Everything", None, here=not way, view=view)
-        for one in way:
-            _step(title_of(titles[one], 34), one, here=one == way[-1], view=view)
+        _step("Everything", None, here=not around, view=view)
+        for place in around:
+            _step(title_of(names[place], 34), place, here=place == around[-1], view=view)
 
 
-def _step(text: str, community: str | None, *, here: bool, view: CommunitiesView) -> None:
+def _step(text: str, place: str | None, *, here: bool, view: CommunitiesView) -> None:
     if here:
         st.html(markup.tag("span", text, css="at-here"))
     else:
-        target = view.selecting(community)
+        target = view.selecting(place)
         label = markup.label(text)
-        st.button(label, key=f"way-{community}", type="tertiary", on_click=address.go_communities, args=(target,))
+        st.button(label, key=f"way-{place}", type="tertiary", on_click=_go, args=(target,))
 
 
-def _tiles(forest: Forest, level: Sequence[str], view: CommunitiesView) -> list[dict[str, Any]]:
-    shown, rest = level[:_FIELDS], level[_FIELDS:]
-    sizes = [_weight(forest.heads[one].size) for one in shown] + [_weight(len(rest))] * bool(rest)
-    boxes = squarified(sizes, Box(0, 0, _ASPECT * _PANE, _PANE))
-    inner = {one: _inner(forest, one, box) for one, box in zip(shown, boxes, strict=False)}
-    named = [one for own in inner.values() for one, box in own if _has_room(box)]
-    heads = [forest.heads[one] for one in (*shown, *named)]
-    titles, ranks = cached.community_titles(heads, view.scope), cached.community_ranks(heads, view.scope)
-    tiles = []
-    for one, box in zip(shown, boxes, strict=False):
-        head = forest.heads[one]
-        about = words.place(head, len(forest.within.get(one, ())), ranks.get(one))
-        tiles.append(
-            {
-                "id": one,
-                "title": title_of(titles[one], 200),
-                "about": wording.count(head.size, "member"),
-                "full": " · ".join((about, *words.marks(head))),
-                "marked": bool(words.marks(head)),
-                "place": _shares(box, Box(0, 0, _ASPECT * _PANE, _PANE)),
-                "inner": [_inside(other, small, box, titles) for other, small in inner[one]],
-            }
-        )
+def _go(target: CommunitiesView) -> None:
+    """A callback: another level, and beside it what it is within."""
+    address.go_communities(target)
+    frame.redraw("hierarchy", "evidence")
+
+
+def _titles(forest: Forest, places: Iterable[str], view: CommunitiesView) -> dict[str, str]:
+    """What datasets and communities are called."""
+    places = list(places)
+    heads = [forest.heads[place] for place in places if place in forest.heads]
+    datasets = {place: place.removeprefix(DATASET) for place in places if place.startswith(DATASET)}
+    return datasets | cached.community_titles(heads, view.scope)
+
+
+def _tiles(forest: Forest, places: Sequence[str], view: CommunitiesView) -> list[dict[str, Any]]:
+    shown, rest = places[:_FIELDS], places[_FIELDS:]
+    room = Box(0, 0, _ASPECT * _PANE, _PANE)
+    sizes = [_weight(forest.size(place)) for place in shown] + [_weight(len(rest))] * bool(rest)
+    boxes = squarified(sizes, room)
+    inner = {place: _inner(forest, place, box) for place, box in zip(shown, boxes, strict=False)}
+    named = [place for own in inner.values() for place, box in own if _has_room(box)]
+    titles = _titles(forest, (*shown, *named), view)
+    tiles = [
+        _tile(forest, place, box, titles[place], [_inside(one, small, box, titles) for one, small in inner[place]])
+        | {"place": _shares(box, room)}
+        for place, box in zip(shown, boxes, strict=False)
+    ]
     if rest:
         said = f"and {wording.count(len(rest), 'smaller one')}"
-        place = _shares(boxes[-1], Box(0, 0, _ASPECT * _PANE, _PANE))
-        tiles.append({"id": "", "title": said, "about": "", "full": "The tree has them.", "place": place, "inner": []})
+        last = {"id": "", "title": said, "about": "", "full": "The tree has them.", "inner": []}
+        tiles.append(last | {"place": _shares(boxes[-1], room)})
     return tiles
+
+
+def _tile(forest: Forest, place: str, box: Box, title: str, inner: list[dict[str, Any]]) -> dict[str, Any]:
+    members = wording.count(forest.size(place), "member")
+    head = forest.heads.get(place)
+    marks = words.marks(head) if head else []
+    about = words.place(head, len(forest.below(place))) if head else f"a dataset · {members}"
+    return {
+        "id": place,
+        "title": title_of(title, 200),
+        "about": members if box.width > _COUNTED and box.height > _HEAD else "",
+        "full": " · ".join((about, *marks)),
+        "marked": bool(marks),
+        "lines": 1 if inner else max(1, int((box.height - 25) / _HIGH)),
+        "inner": inner,
+    }
 
 
 def _weight(size: int) -> float:
@@ -126,17 +152,17 @@ def _weight(size: int) -> float:
     return float(max(size, 1) ** 0.75)
 
 
-def _inner(forest: Forest, community: str, box: Box) -> list[tuple[str, Box]]:
+def _inner(forest: Forest, place: str, box: Box) -> list[tuple[str, Box]]:
     """The fields within a field, where there is room for them below its title."""
     room = Box(box.x + _GAP, box.y + _HEAD, box.width - 2 * _GAP, box.height - _HEAD - _GAP)
-    if room.width < 30 or room.height < 18:
+    if room.width < 60 or room.height < 24:
         return []
-    within = forest.within.get(community, ())[:_INNER]
-    return list(zip(within, squarified([_weight(forest.heads[one].size) for one in within], room), strict=True))
+    within = forest.below(place)[:_INNER]
+    return list(zip(within, squarified([_weight(forest.size(one)) for one in within], room), strict=True))
 
 
 def _inside(community: str, box: Box, around: Box, titles: dict[str, str]) -> dict[str, Any]:
-    named = {"title": title_of(titles[community], 60)} if _has_room(box) else {}
+    named = {"title": title_of(titles[community], 60), "lines": int(box.height / _LINE)} if _has_room(box) else {}
     return {"place": _shares(box, around), **named}
 
 

@@ -177,7 +177,7 @@ def _card(hit: CommunityHit, number: int) -> markup.Html:
     badges += [markup.tag("span", words.COVERS_MORE, css="at-badge at-hollow")] * hit.covers_more
     head = markup.tag(
         "div",
-        markup.tag("b", f"{number}"),
+        markup.tag("b", f"{number} "),
         markup.name(hit.title or "Without a title"),
         markup.tag("small", f"level {hit.level} · {wording.count(hit.size, 'member')}"),
         css="at-hit at-community-hit",
@@ -222,13 +222,16 @@ def draw_evidence(found: CommunityResult, view: CommunitiesView) -> None:
     """The passages that the communities lead to, numbered, and the background that leads to them."""
     title = wording.count(len(found.evidence), "passage") if found.evidence else "No passage was found"
     st.html(markup.tag("h2", title, css="at-title"))
-    for kind, noun in (("evidence", "further passage"), ("context", "further piece of background")):
-        count = sum(one.kind == kind for one in found.left_out)
-        if count:
-            st.html(markup.tag("p", f"{wording.count(count, noun)} left out: there was no more room.", css="at-quiet"))
+    lacking = [
+        wording.count(count, noun)
+        for kind, noun in (("evidence", "further passage"), ("context", "further note"))
+        if (count := sum(one.kind == kind for one in found.left_out))
+    ]
+    if lacking:
+        st.html(markup.tag("p", f"Left out for want of room: {' and '.join(lacking)}.", css="at-quiet"))
     if found.context:
-        pieces = wording.count(len(found.context), "piece")
-        with st.expander(f"Background, {pieces}", icon=":material/menu_book:", type="compact"):
+        notes = wording.count(len(found.context), "note")
+        with st.expander(f"Background, {notes}", icon=":material/menu_book:", type="compact"):
             told = "What the communities say. It may be given to a model beside the passages; it is no evidence."
             st.html(markup.join((markup.tag("p", told, css="at-quiet"), *map(_background, found.context))))
     passages.draw_evidence(found.evidence, view.scope)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -16,12 +17,12 @@ from components import cached, markup, wording
 from components.address import CommunitiesView
 from components.communities import drawing, words
 from components.communities.drawing import Event
-from components.communities.forest import Forest
+from components.communities.forest import DATASET, Forest
 
 # Rows below one parent at first, and with each "more"; rows found; and communities of which a title has to be made
 # anew to be compared, since the scope does not see them whole.
-STEP, FOUND, MADE = 50, 50, 500
-_STATE, _DATASET, _MORE = "communities-tree", "dataset:", "more:"
+STEP, FOUND, MADE = 50, 50, 300
+_STATE, _MORE = "communities-tree", "more:"
 _FEW = 30  # communities at the top of all datasets together, so that each is open at first
 _TITLE = 110
 
@@ -72,11 +73,11 @@ def matching(forest: Forest, find: str, scope: Scope) -> tuple[list[str], int]:
 
 
 def _found(count: int, cut: int) -> str:
+    left = f" {wording.count(cut, 'smaller one')} in this scope could not be compared." if cut else ""
     if not count:
-        return "No community has these words in its title."
+        return f"No community has these words in its title.{left}"
     shown = f"The largest {FOUND} of {wording.number(count)}" if count > FOUND else wording.number(count)
     noun = "community" if count == 1 else "communities"
-    left = f" {wording.count(cut, 'smaller one')} in this scope could not be compared." if cut else ""
     return f"{shown} {noun} found.{left}"
 
 
@@ -90,7 +91,7 @@ def _opened() -> _Opened:
 
 def _is_open(forest: Forest, row: str) -> bool:
     few = sum(map(len, forest.tops.values())) <= _FEW or len(forest.tops) == 1
-    return _opened().changed.get(row, row.startswith(_DATASET) and few)
+    return _opened().changed.get(row, row.startswith(DATASET) and few)
 
 
 def _open_to(forest: Forest, community: str | None) -> None:
@@ -99,29 +100,23 @@ def _open_to(forest: Forest, community: str | None) -> None:
     if community is None or community == state.shown or community not in forest.heads:
         return
     state.shown = community
-    dataset = _DATASET + forest.heads[community].dataset
+    dataset = DATASET + forest.heads[community].dataset
     way = [dataset, *forest.path(community)]
     for above, below in pairwise(way):
         state.changed[above] = True
-        siblings = _below(forest, above)
+        siblings = forest.below(above)
         needed = siblings.index(below) + 1
         state.rows[above] = max(state.rows.get(above, STEP), needed)
 
 
-def _below(forest: Forest, row: str) -> tuple[str, ...]:
-    if row.startswith(_DATASET):
-        return forest.tops.get(row.removeprefix(_DATASET), ())
-    return forest.within.get(row, ())
-
-
 def _rows(forest: Forest) -> Iterator[_Row]:
     for dataset in forest.tops:
-        yield from _branch(forest, _Row("dataset", _DATASET + dataset, 0))
+        yield from _branch(forest, _Row("dataset", DATASET + dataset, 0))
 
 
 def _branch(forest: Forest, row: _Row) -> Iterator[_Row]:
     yield row
-    below = _below(forest, row.id) if _is_open(forest, row.id) else ()
+    below = forest.below(row.id) if _is_open(forest, row.id) else ()
     limit = _opened().rows.get(row.id, STEP)
     for one in below[:limit]:
         yield from _branch(forest, _Row("community", one, row.depth + 1))
@@ -144,8 +139,15 @@ def _heard(forest: Forest, event: Event, on_event: Callable[[Event], None]) -> N
 
 
 def _drawn(forest: Forest, shown: list[_Row], view: CommunitiesView, *, flat: bool) -> list[dict[str, Any]]:
-    heads = [forest.heads[row.id] for row in shown if row.kind == "community"]
-    titles, ranks = cached.community_titles(heads, view.scope), cached.community_ranks(heads, view.scope)
+    families: dict[str | None, list[CommunityHead]] = defaultdict(list)
+    for row in shown:
+        if row.kind == "community":
+            families[forest.heads[row.id].parent].append(forest.heads[row.id])
+    titles: dict[str, str] = {}
+    ranks: dict[str, float] = {}
+    for heads in families.values():  # each is asked for by itself: those that were open before are at hand
+        titles |= cached.community_titles(heads, view.scope)
+        ranks |= cached.community_ranks(heads, view.scope)
     return [_row(forest, row, titles, ranks, view.at, flat=flat) for row in shown]
 
 
@@ -154,13 +156,13 @@ def _row(
 ) -> dict[str, Any]:
     drawn: dict[str, Any] = {"kind": row.kind, "id": row.id, "depth": row.depth, "marks": [], "open": None}
     if row.kind == "dataset":
-        name = row.id.removeprefix(_DATASET)
+        name = row.id.removeprefix(DATASET)
         counts = wording.count(forest.count(name), "community")
         levels = wording.count(forest.levels(name), "level")
         return drawn | {"title": markup.plain(name), "about": f"{counts} on {levels}", "open": _is_open(forest, row.id)}
     if row.kind == "more":
         parent = row.id.removeprefix(_MORE)
-        rest = len(_below(forest, parent)) - _opened().rows.get(parent, STEP)
+        rest = len(forest.below(parent)) - _opened().rows.get(parent, STEP)
         return drawn | {"title": f"{min(STEP, rest)} more of {wording.number(rest)} smaller ones"}
     head, within = forest.heads[row.id], forest.within.get(row.id, ())
     is_open = _is_open(forest, row.id) if within and not flat else None

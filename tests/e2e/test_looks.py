@@ -48,7 +48,7 @@ PROBLEMS = """() => {
         const scrolled = one.closest('[class*="st-key-pane-"], .st-key-hits, .st-key-answer, .st-key-table');
         if (!scrolled && (box.top < 0 || box.bottom > innerHeight + 1)) problems.push(`below the window: ${text}`);
     }
-    for (const pane of document.querySelectorAll(".st-key-pane-search, .st-key-pane-explore, .st-key-pane-ask")) {
+    for (const pane of document.querySelectorAll("[class*='st-key-pane-']")) {
         if (pane.getBoundingClientRect().bottom > innerHeight) problems.push("the evidence pane ends below the window");
     }
     return [...new Set(problems)];

@@ -164,6 +164,17 @@ def test_picture_goes_in_level_by_level_and_back(index_loaded: Explorer, visitor
     assert [tile["title"] for tile in visitor.drawn("tiles")["tiles"]] == ["Ada and her yard"]
 
 
+def test_picture_begins_with_datasets_where_there_are_several(
+    index_loaded: Explorer, visitor: Visitor, folder: Path
+) -> None:
+    index_loaded.load([write_bundle(folder / "other", **index_rows())], dataset="other")
+    visitor.open("communities", shown="picture")
+    assert [tile["id"] for tile in visitor.drawn("tiles")["tiles"]] == ["dataset:index", "dataset:other"]
+    visitor.did(PICTURE, "enter", "dataset:index")
+    assert [tile["id"] for tile in visitor.drawn("tiles")["tiles"]] == [TOP]
+    assert "2 communities on 2 levels" in visitor.words
+
+
 def test_what_a_browser_makes_up_is_not_heard(index_loaded: Explorer, visitor: Visitor) -> None:
     visitor.open("communities").did(TREE, "choose", "nothing").did(TREE, "open", LOW)
     assert visitor.address == {}

@@ -3,14 +3,17 @@
 
 const SHARES = ["left", "top", "width", "height"];
 
-function field(name, className, { place, title, about }) {
+function field(name, className, { place, title, about, lines }) {
   const made = document.createElement(name);
   made.className = className;
   SHARES.forEach((side, at) => (made.style[side] = `${place[at]}%`));
   if (title !== undefined) {
+    const line = document.createElement("div"); // in the direction of the page, whatever that of the title is
     const text = document.createElement("bdi");
     text.textContent = title;
-    made.append(text);
+    line.append(text);
+    if (lines) line.style.webkitLineClamp = Math.min(lines, 4);
+    made.append(line);
   }
   if (about) {
     const said = document.createElement("small");
