@@ -60,7 +60,9 @@ def attest(
 
 @app.command()
 def load(
-    paths: Annotated[list[Path], typer.Argument(help="Bundles: a folder, or a .zip of one.")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="Bundles, or outputs of other tools: a folder, or a .zip of one.")
+    ],
     dataset: Annotated[str | None, typer.Option(help="Name of the dataset; default the folder's or file's.")] = None,
     collection: Annotated[str | None, typer.Option(help="For documents without one; default the dataset's.")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Retire what these bundles do not have.")] = False,
@@ -102,15 +104,18 @@ def index(
     dataset: Annotated[
         list[str] | None, typer.Option(help="With --communities: only of this dataset, whatever it came with.")
     ] = None,
+    written: Annotated[
+        bool, typer.Option("--written", help="With --communities: let the language model write the reports.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Build indexes that are missing or were made with another encoder, and communities on request."""
-    if dataset and not communities:
-        raise Malformed("--dataset is for --communities.", hint="Indexes are built for all datasets together.")
+    if (dataset or written) and not communities:
+        raise Malformed("--dataset and --written are for --communities.", hint="Indexes are built for all datasets.")
     with _explorer() as explorer, report.progress(shown=not as_json) as listener:
         done = explorer.build_indexes(listener=listener)
         if communities:
-            done += explorer.build_communities(_texts(dataset), listener=listener)
+            done += explorer.build_communities(_texts(dataset), written=written, listener=listener)
     _print(as_json, {"done": done}, lambda: report.lines(done or ["Nothing was missing."]))
 
 
@@ -193,6 +198,9 @@ def communities(
     gamma: Annotated[float, typer.Option(help="With weighted: of the relations to these entities.")] = 0.2,
     level: Annotated[int | None, typer.Option(help="Only communities of this level; 0 is the coarsest.")] = None,
     limit: Annotated[int, typer.Option(help="Communities, up to 50.")] = 5,
+    rerank: Annotated[
+        bool, typer.Option("--rerank", help="Let the language model order them, and discard what does not belong.")
+    ] = False,
     collection: Collections = None,
     document: Documents = None,
     where: Conditions = None,
@@ -201,7 +209,7 @@ def communities(
 ) -> None:
     """Find the communities that a question is about, with what they say and the passages that state it."""
     scope = _scope(collection, document, where, as_of)
-    query = CommunityQuery(_text(text), _text(score), alpha, beta, gamma, level, limit, scope)
+    query = CommunityQuery(_text(text), _text(score), alpha, beta, gamma, level, limit, rerank, scope)
     with _explorer() as explorer:
         found = explorer.communities(query)
     _print(as_json, found, lambda: report.communities(found))

@@ -27,7 +27,7 @@ from backend.communities.values import CommunityHead, CommunityQuery, CommunityR
 from backend.errors import AttestError, IndexNotReady, Malformed, NotConfigured, Unavailable
 from backend.evaluation import EvalQuestion, Evaluation, measure, scope_of, table
 from backend.identity import is_canonical
-from backend.loading.communities import datasets_to_build, known_vectors, put_hierarchies, put_reports
+from backend.loading.communities import ReportWriter, datasets_to_build, known_vectors, put_hierarchies, put_reports
 from backend.loading.copying import DatasetCopy, Side, copy
 from backend.loading.formats import recognise
 from backend.loading.jobs import Listener, run_job
@@ -190,7 +190,9 @@ class Explorer:
     def communities(self, query: CommunityQuery) -> CommunityResult:
         """The communities that answer a question, best first, with context and numbered evidence."""
         return self._read_vectors(
-            lambda view: search_communities(view, query, index=self.index_store, encoder=self.encoder)
+            lambda view: search_communities(
+                view, query, index=self.index_store, encoder=self.encoder, model=self._model if query.rerank else None
+            )
         )
 
     def answer(self, found: Retrieval) -> Generator[Moment]:
@@ -493,20 +495,32 @@ class Explorer:
             writer.commit(None)
         return [*done, *encoded]
 
-    def build_communities(self, datasets: Sequence[str] = (), *, listener: Listener | None = None) -> list[str]:
+    def build_communities(
+        self, datasets: Sequence[str] = (), *, written: bool = False, listener: Listener | None = None
+    ) -> list[str]:
         """Gives these datasets communities and reports, or all whose index brought none; what was done, in words.
 
-        Raises Unavailable for an unknown dataset.
+        Reports are quoted from passages, or `written` by the language model and checked against them. Raises
+        Unavailable for an unknown dataset, and NotConfigured where there is no model to write.
         """
+        model = self._report_writer() if written else None
         with run_job(self.store.jobs, "index", None, listener) as (job, ticker), self.store.writer(job.id) as writer:
             chosen = self.store.read(lambda view: datasets_to_build(view, datasets))
             done = put_hierarchies(self.store, writer, chosen, ticker)
             writer.commit(None)
         with run_job(self.store.jobs, "index", None, listener) as (job, ticker), self.store.writer(job.id) as writer:
-            vectors = put_reports(self.store, writer, chosen, self.index_store(), ticker)
+            vectors, notes = put_reports(self.store, writer, chosen, self.index_store(), ticker, model=model)
             self._vector_writer(writer, job).encode_missing(ticker, known=known_vectors(vectors))
             writer.commit(None)
-        return done
+        return [*done, *notes]
+
+    def _report_writer(self) -> ReportWriter:
+        if self._model is None:
+            raise NotConfigured(
+                "There is no language model to write reports.",
+                hint="Set ATTEST_LLM_URL and ATTEST_LLM_MODEL, or leave --written out: reports are quotations then.",
+            )
+        return ReportWriter(self._model, self.encoder(), self.settings.llm_tokens)
 
     def copy(self, target: Explorer, *, listener: Listener | None = None) -> list[DatasetCopy]:
         """Copies every dataset that the target's stores lack into them, with all versions and vectors."""

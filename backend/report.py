@@ -210,7 +210,7 @@ def communities(found: CommunityResult) -> None:
     for item in found.evidence:
         lines([f"[{item.n}] {_place(item.passage)}", f"    {item.passage.id}, {', '.join(item.why)}"])
         lines([f"    {item.passage.text}"])
-    lines([found.weighting])
+    lines([found.weighting, *([found.note] if found.note else [])])
     _bounds(found.cuts)
 
 

@@ -136,7 +136,8 @@ RRF, WEIGHTED = "rrf", "weighted"
 class CommunityQuery:
     """A question that communities are to answer; `score` is `rrf`, or `weighted` by the three coefficients.
 
-    Without a `level` communities of all levels may be found, of a branch the one that ranks first.
+    Without a `level` communities of all levels may be found, of a branch the one that ranks first. With `rerank` a
+    language model orders the first twenty, and discards those that have nothing to do with the question.
     """
 
     text: str
@@ -146,6 +147,7 @@ class CommunityQuery:
     gamma: float = 0.2
     level: int | None = None
     limit: int = 5
+    rerank: bool = False
     scope: Scope = EVERYTHING
 
 
@@ -230,6 +232,7 @@ class CommunityResult:
     evidence: tuple[EvidenceItem, ...]
     left_out: tuple[LeftOut, ...]
     weighting: str
+    note: str  # of a language model that was to re-rank them
     truncated_by: tuple[str, ...]
     cuts: tuple[Cut, ...]
     timings_ms: Mapping[str, float]

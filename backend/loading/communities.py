@@ -6,13 +6,18 @@ In between every report is made when it is read; so is one that a killed second 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
+from backend.answers.base import LanguageModel
+from backend.answers.reports import WrittenReport, write_report
 from backend.communities import leiden
-from backend.communities.reading import made_of_visible, report_vectors
-from backend.communities.values import CommunityOrigin, Report
+from backend.communities.extractive import extractive_report, report_passages
+from backend.communities.reading import Material, materials, report_vectors
+from backend.communities.values import CommunityOrigin, Report, ReportOrigin
 from backend.errors import Unavailable
 from backend.identity import stable_id
 from backend.loading.jobs import Ticker
@@ -21,7 +26,8 @@ from backend.models import EVERYTHING
 from backend.scope import resolve
 from backend.stores.base import GraphStore, GraphView, GraphWriter
 from backend.stores.rows import NewCommunity
-from backend.vectors.base import Index, Vector
+from backend.vectors.base import Encoder, Index, Vector
+from backend.words import fold
 
 # Communities whose contents are read at once.
 _BATCH = 50
@@ -83,33 +89,78 @@ def _rows(dataset: str, clusters: Sequence[leiden.Cluster]) -> list[NewCommunity
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class ReportWriter:
+    """A language model that writes reports, with what it takes to check them; `tokens` is the most of a prompt."""
+
+    model: LanguageModel
+    encoder: Encoder
+    tokens: int
+
+    def write(self, material: Material, names: Mapping[str, Collection[str]]) -> WrittenReport:
+        """A report of this material; `names` are the folded names of the entities in it, each with its aliases."""
+        return write_report(*material, encoder=self.encoder, model=self.model, names=names, tokens=self.tokens)
+
+
 def put_reports(
-    store: GraphStore, writer: GraphWriter, datasets: Sequence[str], index: Index, ticker: Ticker
-) -> Mapping[str, Vector]:
-    """Gives every community of these datasets its report; the vectors of the reports."""
+    store: GraphStore,
+    writer: GraphWriter,
+    datasets: Sequence[str],
+    index: Index,
+    ticker: Ticker,
+    *,
+    model: ReportWriter | None = None,
+) -> tuple[dict[str, Vector], list[str]]:
+    """Gives every community of these datasets its report; the vectors of those that no model wrote, and notes.
+
+    Where a model is to write and does not, the report is extractive.
+    """
     vectors: dict[str, Vector] = {}
+    notes: Counter[str] = Counter()
     for dataset in datasets:
         rows = store.read(partial(_stored, dataset))
         reports: dict[str, Report] = {}
         for number, batch in enumerate(batched(rows, _BATCH)):
             ticker(f"reporting on the communities of {dataset}", number * _BATCH, len(rows))
-            made, own = store.read(partial(_reports, [row.id for row in batch], index))
-            reports |= made
-            vectors |= own
+            found = store.read(partial(_found, [row.id for row in batch], index))
+            reports |= found.reports
+            for place, (community, material) in enumerate(found.materials.items() if model else ()):
+                ticker(f"writing about the communities of {dataset}", number * _BATCH + place, len(rows))
+                written = model.write(material, found.names) if model else WrittenReport(None)
+                if written.report is not None:
+                    reports[community] = written.report
+                else:
+                    notes[written.note] += 1
+            quoted = {one for one in found.vectors if reports[one].origin is ReportOrigin.EXTRACTIVE}
+            vectors |= {one: found.vectors[one] for one in quoted}
         writer.put_communities(
             dataset, [replace(row, title=reports[row.id].title, report=reports[row.id]) for row in rows]
         )
-    return vectors
+    return vectors, [f"{count} reports are quotations: {note}" for note, count in notes.items()]
 
 
 def _stored(dataset: str, view: GraphView) -> list[NewCommunity]:
     return view.community_rows(dataset)
 
 
-def _reports(ids: Sequence[str], index: Index, view: GraphView) -> tuple[dict[str, Report], dict[str, Vector]]:
+class _Found(NamedTuple):
+    """What is read of some communities: material, extractive reports with their vectors, and the names of entities."""
+
+    materials: Mapping[str, Material]
+    reports: dict[str, Report]
+    vectors: dict[str, Vector]
+    names: Mapping[str, Collection[str]]
+
+
+def _found(ids: Sequence[str], index: Index, view: GraphView) -> _Found:
     scope = resolve(EVERYTHING)
-    reports = made_of_visible(view, ids, scope)
-    return reports, report_vectors(view, index, reports, scope)
+    found = materials(view, ids, scope)
+    reports = {community: extractive_report(*one) for community, one in found.items()}
+    contents = [content for one in found.values() for content in report_passages(one.edges, one.representative)]
+    mentioned = sorted({entity.id for content in contents for entity in content.mentions})
+    entities = view.named((), mentioned, (), 0, scope) if mentioned else []
+    names = {fold(entity.name): [fold(alias) for alias in entity.aliases] for entity in entities}
+    return _Found(found, reports, report_vectors(view, index, reports, scope), names)
 
 
 def known_vectors(vectors: Mapping[str, Vector]) -> Callable[[str, Sequence[str]], Mapping[str, Vector]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from backend.answers.base import LanguageModel
 from backend.communities.reading import covers_more, made_of_visible, weighting
 from backend.communities.scoring import Ranked, ranked, without_relatives
 from backend.communities.values import (
@@ -32,6 +33,7 @@ from backend.retrieval.communities.candidates import Pool, around, near
 from backend.retrieval.communities.context import Background, background
 from backend.retrieval.communities.intent import read_intent
 from backend.retrieval.communities.matching import matched
+from backend.retrieval.communities.reranking import MOST_RATED, Summarised, rerank
 from backend.retrieval.communities.times import dated_within
 from backend.retrieval.evidence import item
 from backend.retrieval.names import names_in
@@ -59,14 +61,21 @@ class _Answering:
     said: tuple[Background, ...]
     found: tuple[Found, ...]
     weighting: str
+    note: str
 
 
 def search_communities(
-    view: GraphView, query: CommunityQuery, *, index: Callable[[], Index], encoder: Callable[[], Encoder]
+    view: GraphView,
+    query: CommunityQuery,
+    *,
+    index: Callable[[], Index],
+    encoder: Callable[[], Encoder],
+    model: LanguageModel | None = None,
 ) -> CommunityResult:
     """The communities that answer a question, best first, with context and numbered evidence.
 
-    Raises Malformed, and IndexNotReady where there are no communities, naming the command that builds them.
+    Raises Malformed, IndexNotReady where there are no communities, naming the command that builds them, and
+    NotConfigured where they are to be re-ranked without a model.
     """
     watch = Stopwatch()
     _check(query)
@@ -76,7 +85,7 @@ def search_communities(
         refuse_unknown(view, unknown)
     reader = Reader(view, Question(query.text, "communities", scope=query.scope), scope, catalog, index, encoder)
     with watch.step("communities"):
-        answering = _answering(reader, query)
+        answering = _answering(reader, query, model)
     with watch.step("evidence"):
         evidence, left_out = _evidence(reader, answering.found)
         context, too_much = _context(reader, answering.said, evidence)
@@ -89,6 +98,7 @@ def search_communities(
         evidence=evidence,
         left_out=(*left_out, *too_much),
         weighting=answering.weighting,
+        note=answering.note,
         truncated_by=tuple(cut.bound for cut in reader.cuts),
         cuts=tuple(reader.cuts),
         timings_ms=watch.timings_ms,
@@ -115,7 +125,7 @@ def _check(query: CommunityQuery) -> None:
         raise Malformed(f"level {query.level} is below 0.", hint="Level 0 is the coarsest.")
 
 
-def _answering(reader: Reader, query: CommunityQuery) -> _Answering:
+def _answering(reader: Reader, query: CommunityQuery, model: LanguageModel | None = None) -> _Answering:
     reader.require("report")
     if not reader.view.has_communities():
         raise IndexNotReady(
@@ -135,8 +145,13 @@ def _answering(reader: Reader, query: CommunityQuery) -> _Answering:
         kept, dropped = without_relatives(ranked(pool.candidates, query), parents)
         if dropped:
             reader.note(Cut("relative", 1, missing=len(dropped)))
-        hits = _hits(reader, kept[: query.limit], pool)
+        hits, said_of_it = _hits(reader, kept[: MOST_RATED if query.rerank else query.limit], pool), ""
         note(len(hits))
+    if query.rerank:
+        with reader.step("what a language model thinks of them") as note:
+            hits, said_of_it = _reranked(reader, hits, model)
+            note(len(hits))
+    hits = hits[: query.limit]
     with reader.step("what they say") as note:
         told = background(reader, {hit.id: hit.report for hit in hits}, asked)
         said = tuple(one for own in told.values() for one in own)
@@ -146,7 +161,9 @@ def _answering(reader: Reader, query: CommunityQuery) -> _Answering:
         found = _passages(reader, said, asked, intent)
         note(len(found))
     datasets = sorted({pool.heads[hit.id].dataset for hit in hits})
-    return _Answering(intent, tuple(one for _, one in entities), hits, said, found, weighting(reader.view, datasets))
+    return _Answering(
+        intent, tuple(one for _, one in entities), hits, said, found, weighting(reader.view, datasets), said_of_it
+    )
 
 
 def _hits(reader: Reader, kept: Sequence[Ranked], pool: Pool) -> tuple[CommunityHit, ...]:
@@ -155,6 +172,17 @@ def _hits(reader: Reader, kept: Sequence[Ranked], pool: Pool) -> tuple[Community
     reports = pool.made | (reader.view.reports(lacking, reader.scope) if lacking else {})
     reports |= made_of_visible(reader.view, [one for one in lacking if one not in reports], reader.scope)
     return tuple(_hit(one, pool, reports[one.candidate.id]) for one in kept)
+
+
+def _reranked(
+    reader: Reader, hits: tuple[CommunityHit, ...], model: LanguageModel | None
+) -> tuple[tuple[CommunityHit, ...], str]:
+    """The communities as a model orders them, without those that it discards; and what is to be said of that."""
+    found = rerank(reader.question.text, [Summarised(hit.id, hit.title, hit.report.summary) for hit in hits], model)
+    if found.discarded:
+        reader.note(Cut("relevance", 1, missing=len(found.discarded)))
+    by_id = {hit.id: hit for hit in hits}
+    return tuple(by_id[one] for one in found.kept), found.note
 
 
 def _hit(one: Ranked, pool: Pool, report: Report) -> CommunityHit:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from backend.communities.reading import BY_COUNT, BY_WEIGHT
 from backend.communities.values import CommunityOrigin, CommunityQuery, CommunityResult, ReportOrigin
-from backend.errors import IndexNotReady, Malformed, Unavailable
+from backend.errors import IndexNotReady, Malformed, NotConfigured, Unavailable
 from backend.explorer import Explorer
 from backend.models import Scope
 from backend.questions import Question
 from backend.stores.rows import NewCommunity
 from tests.bundles import Rows, write_bundle
+from tests.servers.model import ModelServer, says
 from tests.worlds import new_explorer
 
 # Two rings of three that one relation joins, in two collections.
@@ -133,6 +135,41 @@ def test_communities_that_an_index_brought_are_left_alone(loaded: Explorer, fold
     assert [head.title for head in loaded.hierarchy()] == ["One"]
     loaded.build_communities(["rings"])
     assert "One" not in [head.title for head in loaded.hierarchy()]
+
+
+def with_model(explorer: Explorer, server: ModelServer) -> Explorer:
+    settings = replace(explorer.settings, llm_url=server.address, llm_model="tiny")
+    return Explorer(explorer.store, index=explorer.index_store, encoder=explorer.encoder, settings=settings)
+
+
+def test_a_model_writes_reports_that_are_checked_and_the_rest_are_quotations(loaded: Explorer) -> None:
+    said = "Title: People\nSummary: Ada Berg meets Bo Lind [1]. They own 99 ships [1]."
+    with ModelServer(says(said)) as server:
+        with_model(loaded, server).build_communities(written=True)
+    by_origin = {row.report.origin: row.report for row in stored(loaded) if row.report}
+    assert set(by_origin) == {ReportOrigin.WRITTEN, ReportOrigin.EXTRACTIVE}
+    assert by_origin[ReportOrigin.WRITTEN].summary == "Ada Berg meets Bo Lind."
+    assert not any("99" in report.summary + report.title for report in by_origin.values())
+    assert all(head.vectors for head in loaded.hierarchy())
+
+
+def test_a_model_may_discard_communities(rings: Explorer) -> None:
+    with ModelServer(says('[{"number": 1, "relevance": 0}, {"number": 2, "relevance": 4}]')) as server:
+        asked = with_model(rings, server)
+        before, found = ask(asked, "Whom does Cid Frost meet?"), ask(asked, "Whom does Cid Frost meet?", rerank=True)
+    assert [hit.id for hit in found.communities] == [before.communities[1].id]
+    assert "relevance" in found.truncated_by
+
+
+def test_re_ranking_without_a_model_is_not_configured(rings: Explorer) -> None:
+    with pytest.raises(NotConfigured):
+        ask(rings, "Whom does Ada Berg meet?", rerank=True)
+
+
+def test_without_a_model_nothing_can_be_written(loaded: Explorer) -> None:
+    with pytest.raises(NotConfigured, match="language model"):
+        loaded.build_communities(written=True)
+    assert loaded.hierarchy() == ()
 
 
 # --- asking ----------------------------------------------------------------------------------------------------------
