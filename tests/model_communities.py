@@ -99,6 +99,8 @@ class SeenCommunities:
 
     def head(self, row: Row) -> CommunityHead:
         report, whole, parent = self.report(row), self.is_whole(row), row.get("parent")
+        own = row.get("title")
+        title = (report["title"] if report else None) or own or row["id"]
         above = parent is not None and self.levels.get(parent, row["level"]) < row["level"]
         return CommunityHead(
             id=self.id(row),
@@ -106,14 +108,14 @@ class SeenCommunities:
             dataset=self.hierarchy.dataset,
             level=row["level"],
             parent=stable_id("community", self.hierarchy.dataset, str(parent)) if above else None,
-            title=(row.get("title") or (report["title"] if report else row["id"])) if whole else "",
+            title=title if whole else "",
             origin=CommunityOrigin.IMPORTED,
             report=ReportOrigin.IMPORTED if report else None,
             is_whole=whole,
             stale=False,
             size=len(self.member_ids(row)),
             vectors=None,
-            metadata={},
+            metadata={"title": own} if own and own != title else {},
         )
 
     def heads(self) -> list[CommunityHead]:

@@ -9,18 +9,22 @@ from backend.stores.rows import NewCommunity
 
 
 def new_community(plan: Plan, row: CommunityRow, report: ReportRow | None) -> NewCommunity:
-    """A community with its report, named like that where it has no title of its own."""
+    """A community with its report, and named like that, since a title of its own is often but a number.
+
+    That stays as metadata.
+    """
+    title = (report.title if report else "") or row.title or row.id
     has_parent = row.parent is not None and plan.is_above(row.parent, row.id)
     return NewCommunity(
         id=plan.community_id(row.id),
         source_id=row.id,
         level=row.level,
         parent=plan.community_id(row.parent or "") if has_parent else None,
-        title=row.title or (report.title if report else row.id),
+        title=title,
         origin=CommunityOrigin.IMPORTED,
         member_ids=tuple(plan.entity_id(member) for member in row.entity_ids if plan.has_entity(member)),
         report=_report(plan, report) if report else None,
-        metadata=row.metadata,
+        metadata={**row.metadata, "title": row.title} if row.title and row.title != title else row.metadata,
     )
 
 

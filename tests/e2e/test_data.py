@@ -72,7 +72,7 @@ def test_upload_is_loaded_though_the_page_is_closed_then_found_and_removed(
     visit = enter(writable).open("data")
     expect(job(visit, "fleet")).to_contain_text("done", timeout=120_000)
     assert row(visit, "fleet") == "fleet 5 5 12 10 5"
-    job(visit, "fleet").get_by_text("Report").click()
+    job(visit, "fleet").get_by_text("Report", exact=True).click()
     expect(job(visit, "fleet")).to_contain_text("5 documents new")
 
     visit.go("Search")

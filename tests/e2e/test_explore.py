@@ -93,7 +93,7 @@ def test_bound_is_named_and_can_be_raised_and_narrowed(visit: Visit) -> None:
     expect(visit.graph).not_to_have_attribute("data-nodes", "100")
     visit.wait_for_graph()
     assert visit.counts()[0] > 150
-    expect(visit.bounds).to_contain_text("300 of 431 relations. Cut by the edge bound")
+    expect(visit.bounds).to_contain_text("300 of 432 relations. Cut by the edge bound")
     visit.open("explore", entity=entity("meridian-freight"), depth="2")
     expect(visit.bounds).not_to_contain_text("bound")  # nothing was cut, so there is nothing to narrow
     expect(visit.button(re.compile("^Narrow to"))).to_have_count(0)

@@ -280,7 +280,7 @@ def test_data(visit: Visit) -> None:
     expect(visit.page.get_by_role("heading", name="Jobs")).to_be_visible()
     only_text(visit, DATASET, COLLECTION)
     visit.page.get_by_text("Every label").click()
-    visit.page.get_by_text("Report").click()
+    visit.page.locator('.st-key-jobs, [class*="st-key-job-"]').get_by_text("Report", exact=True).first.click()
     expect(visit.page.get_by_text("Read", exact=True)).to_be_visible()
     only_text(visit, DATASET, COLLECTION, NAMES["image"])
     visit.button("Remove a dataset").click()
