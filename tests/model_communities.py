@@ -115,7 +115,7 @@ class SeenCommunities:
             stale=False,
             size=len(self.member_ids(row)),
             vectors=None,
-            metadata={"title": own} if own and own != title else {},
+            metadata={"title": own} if whole and own and own != title else {},
         )
 
     def heads(self) -> list[CommunityHead]:

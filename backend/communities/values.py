@@ -87,9 +87,9 @@ class Report:
 class CommunityHead:
     """A community as the scope sees it, without what is in it; level 0 is the coarsest.
 
-    `title` is its stored one, empty where the scope may not see it. `size` counts the members in scope. `is_whole`
-    where the scope hides nothing that its report may rest on; only then is a stored report to be had. `stale` where its
-    dataset has changed since it was made. `vectors` is the collection with the vector of its stored report.
+    `is_whole` where the scope hides nothing that its report may rest on; only then are its report, `title` and
+    `metadata` to be had. `size` counts the members in scope. `stale` where its dataset has changed since it was made.
+    `vectors` is the collection with the vector of its stored report.
     """
 
     id: str

@@ -349,7 +349,7 @@ def _head(row: Row) -> CommunityHead:
         stale=stale,
         size=row["size"],
         vectors=vectors,
-        metadata=read_metadata(row["metadata"]),
+        metadata=read_metadata(row["metadata"]) if row["is_whole"] else {},
     )
 
 

@@ -310,7 +310,7 @@ def _head(row: Row) -> CommunityHead:
         stale=bool(row["stale"]),
         size=row["size"],
         vectors=row["collection"],
-        metadata=read_json(row["metadata"]),
+        metadata=read_json(row["metadata"]) if is_whole else {},
     )
 
 
