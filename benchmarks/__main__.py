@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from benchmarks.asking import bench_ask
 from benchmarks.communities import bench_communities, bench_leiden
 from benchmarks.graphs import Shape
+from benchmarks.importing import bench_import
 from benchmarks.loading import bench_load, bench_rates
 from benchmarks.machine import machine
 from benchmarks.measure import busyness, memory_mb
@@ -16,7 +17,7 @@ from benchmarks.painting import bench_first_page, bench_paint
 from benchmarks.searching import bench_labels, bench_search
 from benchmarks.servers import KINDS, Kind
 from benchmarks.starting import bench_commands
-from benchmarks.stores import ASKED, MANY_LABELS, SIZES, Opened, Shelf
+from benchmarks.stores import ASKED, EXTRACTED, MANY_LABELS, SIZES, Opened, Shelf
 from benchmarks.table import Table
 from benchmarks.vectors import place_vectors
 from benchmarks.walking import bench_walk
@@ -83,7 +84,11 @@ def _parts(shelf: Shelf, arguments: Namespace) -> dict[str, Callable[[], Iterabl
         "labels": lambda: [bench_labels(with_vectors([MANY_LABELS]), rounds)],
         "ask": lambda: [bench_ask(shelf.stores([ASKED]), rounds)],
         "walk": lambda: [bench_walk(shelf.stores(shapes), rounds)],
-        "communities": lambda: [bench_leiden(shapes), *bench_communities(with_vectors(small), rounds)],
+        "communities": lambda: [
+            bench_import(EXTRACTED),
+            bench_leiden(shapes),
+            *bench_communities(with_vectors(small), rounds),
+        ],
         "commands": lambda: [bench_commands(shelf.stores(shapes))],
         "page": lambda: map(bench_first_page, shown()),
         "paint": lambda: map(bench_paint, shown()),
