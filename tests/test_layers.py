@@ -44,6 +44,7 @@ DRIVERS = {
     "openai": "backend/answers/openai.py",
     "sentence_transformers": "backend/vectors/encoder.py",
     "graspologic_native": "backend/communities/leiden.py",
+    "pyarrow": "backend/loading/formats/parquet.py",
     "sentencex": "backend/sentences.py",
 }
 

@@ -131,6 +131,7 @@ def test_graph_of_a_community_has_its_evidence_and_leads_to_explore(visit: Visit
     expect(visit.pane.locator("h2").first).to_contain_text("Meridian Freight")
     place = visit.ask_graph("nodeDom", entity("meridian-freight"))
     visit.page.wait_for_timeout(600)
+    visit.settle()
     visit.page.mouse.dblclick(place["x"], place["y"])
     expect(visit.title).to_contain_text("Meridian Freight")
 
