@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from backend.answers.answering import Moment, stream_answer
 from backend.answers.base import LanguageModel
+from backend.answers.known_names import folded_names
 from backend.answers.openai import open_model
 from backend.communities.reading import (
     MOST_COMMUNITIES,
@@ -66,7 +67,6 @@ from backend.stores.base import GraphStore, GraphView, GraphWriter, StoredEdge
 from backend.stores.opening import open_store
 from backend.vectors.base import Encoder, Index, Reranker
 from backend.walks import absent, walk
-from backend.words import fold
 
 T = TypeVar("T")
 EVIDENCE_LIMIT = 50
@@ -212,7 +212,7 @@ class Explorer:
         ids = [entity.id for entity in found.entities]
         scope = resolve(found.question.scope)
         entities = self.store.read(lambda view: view.named((), ids, (), 0, scope)) if ids else []
-        return {fold(entity.name): [fold(alias) for alias in entity.aliases] for entity in entities}
+        return folded_names(entities)
 
     def ask(self, question: Question) -> tuple[Retrieval, Answer]:
         """Evidence and the whole answer."""

@@ -1,4 +1,4 @@
-"""What every request is checked for: names that the store must know, and numbers that nobody may ask for."""
+"""What every request is checked for: names that the store must know, numbers within bounds, and a question in words."""
 
 from __future__ import annotations
 
@@ -24,6 +24,12 @@ def asked_names(scope: Scope, *, labels: Sequence[str] = (), relation_types: Seq
         "label": tuple(labels),
         "relation type": tuple(relation_types),
     }
+
+
+def check_question(text: str) -> None:
+    """Raises Malformed for a blank question."""
+    if not text.strip():
+        raise Malformed("The question is blank.", hint="Ask in a few words, or with a whole sentence.")
 
 
 def check_within(name: str, value: int, ceiling: int) -> None:

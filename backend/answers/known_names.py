@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from backend.answers.figures import is_figure
-from backend.words import token_text
+from backend.models import Entity
+from backend.words import fold, token_text
 
 _Tokens: TypeAlias = tuple[str, ...]
+
+
+def folded_names(entities: Iterable[Entity]) -> dict[str, list[str]]:
+    """The folded names of entities, each with its folded aliases."""
+    return {fold(entity.name): [fold(alias) for alias in entity.aliases] for entity in entities}
 
 
 class KnownNames:

@@ -51,9 +51,15 @@ def by_centrality(members: Iterable[CentralMember]) -> list[CentralMember]:
     return sorted(members, key=lambda one: (-one.centrality, one.name, one.id))
 
 
+def support_order(edge: StoredEdge) -> tuple[int, int, str, str, str, str]:
+    """By what edges are sorted: most documents first, then most passages, source's name, type, target's name and id."""
+    counts = edge.counts
+    return -counts.documents, -counts.passages, edge.source.name, edge.type, edge.target.name, edge.id
+
+
 def by_support(edges: Iterable[InnerEdge]) -> list[InnerEdge]:
-    """Those of most documents first, then of most passages, then by the source's name, type, target's name and id."""
-    return sorted(edges, key=lambda one: _support(one.edge))
+    """The best supported first."""
+    return sorted(edges, key=lambda one: support_order(one.edge))
 
 
 def title(members: Iterable[CentralMember]) -> str:
@@ -101,11 +107,6 @@ def report_vector(sentences: Sequence[Vector]) -> Vector | None:
     mean: Vector = np.mean(np.stack(sentences), axis=0, dtype=np.float32)
     length = float(np.linalg.norm(mean))
     return mean / np.float32(length) if length > 0 else None
-
-
-def _support(edge: StoredEdge) -> tuple[int, int, str, str, str, str]:
-    counts = edge.counts
-    return -counts.documents, -counts.passages, edge.source.name, edge.type, edge.target.name, edge.id
 
 
 def _of_edges(edges: Iterable[InnerEdge]) -> Iterator[tuple[Content, int]]:

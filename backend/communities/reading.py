@@ -13,10 +13,10 @@ from backend.communities.extractive import (
     CentralMember,
     InnerEdge,
     by_centrality,
-    by_support,
     centrality,
     extractive_report,
     report_vector,
+    support_order,
 )
 from backend.communities.values import Claim, CommunityHead, Report, ReportOrigin
 from backend.errors import Unavailable
@@ -26,7 +26,7 @@ from backend.scope import ResolvedScope
 from backend.stores.base import EdgeRead, GraphView, StoredEdge, Supported
 from backend.stores.communities import Member, Members
 from backend.stores.lexical import Content
-from backend.vectors.base import Index, Vector
+from backend.vectors.base import Index, Vector, read_vectors
 
 # What is read of a community: edges between members in stored order, members, claims, and passages that mention most
 # members; and the members that are read for the title of one without edges.
@@ -132,7 +132,7 @@ def best_supported(edges: Iterable[StoredEdge]) -> list[StoredEdge]:
 
 def in_order(edges: Iterable[StoredEdge]) -> list[StoredEdge]:
     """Edges, best supported first."""
-    return [one.edge for one in by_support(InnerEdge(edge, None) for edge in edges)]
+    return sorted(edges, key=support_order)
 
 
 def inner_degrees(view: GraphView, inside: Mapping[str, EdgeRead], scope: ResolvedScope) -> dict[str, dict[str, float]]:
@@ -178,14 +178,10 @@ def report_vectors(
     passages = list(dict.fromkeys(passage for report in reports.values() for passage in report.cited))
     contents = view.contents(passages, scope) if passages else {}
     owners = {community: list(_vector_ids(report, contents)) for community, report in reports.items()}
-    wanted: dict[str, dict[str, None]] = defaultdict(dict)
-    for ids in owners.values():
-        for collection, vector_id in ids:
-            wanted[collection][vector_id] = None
-    stored = {collection: index.read(collection, list(ids)) for collection, ids in wanted.items()}
+    stored = read_vectors(index, (one for ids in owners.values() for one in ids))
     found: dict[str, Vector] = {}
     for community, ids in owners.items():
-        mean = report_vector([stored[collection][one] for collection, one in ids if one in stored[collection]])
+        mean = report_vector([stored[one] for _, one in ids if one in stored])
         if mean is not None:
             found[community] = mean
     return found
@@ -241,9 +237,7 @@ def read_community(view: GraphView, community_id: str, scope: ResolvedScope) -> 
         titles=titles_of(view, [*above, *below], scope),
         members=central,
         members_more=bool(members and members.more),
-        relations=tuple(one.edge for one in by_support(InnerEdge(edge, None) for edge in inside.edges))
-        if inside
-        else (),
+        relations=tuple(in_order(inside.edges)) if inside else (),
         relations_more=bool(inside and inside.more),
         claims=view.claims([head.id], CLAIMS, scope).get(head.id, ()),
         passages=tuple(found[passage] for passage in passages if passage in found),

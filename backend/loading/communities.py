@@ -13,6 +13,7 @@ from functools import partial
 from typing import NamedTuple
 
 from backend.answers.base import LanguageModel
+from backend.answers.known_names import folded_names
 from backend.answers.reports import WrittenReport, write_report
 from backend.communities import leiden
 from backend.communities.extractive import extractive_report, report_passages
@@ -27,7 +28,6 @@ from backend.scope import resolve
 from backend.stores.base import GraphStore, GraphView, GraphWriter
 from backend.stores.rows import NewCommunity
 from backend.vectors.base import Encoder, Index, Vector
-from backend.words import fold
 
 # Communities whose contents are read at once.
 _BATCH = 50
@@ -124,13 +124,14 @@ def put_reports(
             ticker(f"reporting on the communities of {dataset}", number * _BATCH, len(rows))
             found = store.read(partial(_found, [row.id for row in batch], index))
             reports |= found.reports
-            for place, (community, material) in enumerate(found.materials.items() if model else ()):
-                ticker(f"writing about the communities of {dataset}", number * _BATCH + place, len(rows))
-                written = model.write(material, found.names) if model else WrittenReport(None)
-                if written.report is not None:
-                    reports[community] = written.report
-                else:
-                    notes[written.note] += 1
+            if model is not None:
+                for place, (community, material) in enumerate(found.materials.items(), start=number * _BATCH):
+                    ticker(f"writing about the communities of {dataset}", place, len(rows))
+                    written = model.write(material, found.names)
+                    if written.report is not None:
+                        reports[community] = written.report
+                    else:
+                        notes[written.note] += 1
             quoted = {one for one in found.vectors if reports[one].origin is ReportOrigin.EXTRACTIVE}
             vectors |= {one: found.vectors[one] for one in quoted}
         writer.put_communities(
@@ -159,8 +160,7 @@ def _found(ids: Sequence[str], index: Index, view: GraphView) -> _Found:
     contents = [content for one in found.values() for content in report_passages(one.edges, one.representative)]
     mentioned = sorted({entity.id for content in contents for entity in content.mentions})
     entities = view.named((), mentioned, (), 0, scope) if mentioned else []
-    names = {fold(entity.name): [fold(alias) for alias in entity.aliases] for entity in entities}
-    return _Found(found, reports, report_vectors(view, index, reports, scope), names)
+    return _Found(found, reports, report_vectors(view, index, reports, scope), folded_names(entities))
 
 
 def known_vectors(vectors: Mapping[str, Vector]) -> Callable[[str, Sequence[str]], Mapping[str, Vector]]:

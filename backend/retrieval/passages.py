@@ -28,22 +28,13 @@ def find_passages(reader: Reader) -> Sequence[Found]:
     scores = fuse(lists)
     ranked = sorted(order, key=lambda passage_id: -scores[passage_id])[:_KEPT]
     with reader.step("their nearest sentences") as found:
-        places = nearest_places(reader, ranked[: max(20, reader.question.limit)])
-        found(len(places))
+        nearest = reader.nearest_statements(ranked[: max(20, reader.question.limit)])
+        found(len(nearest))
+    places = {passage_id: (place,) for passage_id, (_, place) in nearest.items()}
     return [
         Found(passage_id, scores[passage_id], places.get(passage_id, ()), _why(passage_id, lists))
         for passage_id in ranked
     ]
-
-
-def nearest_places(reader: Reader, passage_ids: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Of each passage the place of the statement that is nearest to the question."""
-    contents = list(reader.contents(passage_ids).values())
-    best: dict[str, tuple[float, int]] = {}
-    for (passage_id, place), similarity in reader.similarities(contents, reader.question_vector()).items():
-        if passage_id not in best or (similarity, -place) > (best[passage_id][0], -best[passage_id][1]):
-            best[passage_id] = (similarity, place)
-    return {passage_id: (place,) for passage_id, (_, place) in best.items()}
 
 
 def _why(passage_id: str, lists: dict[str, list[str]]) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from backend.questions import Question, Step
 from backend.scope import ResolvedScope
 from backend.stores.base import GraphView
 from backend.stores.lexical import Content
-from backend.vectors.base import Encoder, Index, Reranker, Vector, Vectors
+from backend.vectors.base import Encoder, Index, Reranker, Vector, Vectors, read_vectors
 
 
 class Found(NamedTuple):
@@ -125,16 +124,19 @@ class Reader:
 
     def statement_vectors(self, contents: Iterable[Content]) -> dict[tuple[str, int], Vector]:
         """The stored vectors of all statements of passages, by passage and place, as far as there are any."""
-        ids: dict[str, dict[str, tuple[str, int]]] = defaultdict(dict)
-        for content in contents:
-            if content.statement_vectors is not None:
-                for place in range(len(content.statements)):
-                    key = (content.passage.id, place)
-                    ids[content.statement_vectors][statement_id(*key)] = key
-        found: dict[tuple[str, int], Vector] = {}
-        for collection, keys in ids.items():
-            found.update({keys[i]: vector for i, vector in self.open_index().read(collection, list(keys)).items()})
-        return found
+        keys = {
+            (content.statement_vectors, statement_id(content.passage.id, place)): (content.passage.id, place)
+            for content in contents
+            if content.statement_vectors is not None
+            for place in range(len(content.statements))
+        }
+        stored = self.read_vectors(keys)
+        return {key: stored[one] for (_, one), key in keys.items() if one in stored}
+
+    def read_vectors(self, wanted: Iterable[tuple[str, str]]) -> dict[str, Vector]:
+        """The stored vectors by id of pairs of collection and id; without any the index is not opened."""
+        pairs = list(wanted)
+        return read_vectors(self.open_index(), pairs) if pairs else {}
 
     def vectors_of(self, kind: str, ids: Sequence[str]) -> dict[str, Vector]:
         """The stored vectors of things of a kind, from whichever collection has them."""
@@ -147,14 +149,9 @@ class Reader:
 
     def passage_vectors(self, contents: Iterable[Content]) -> dict[str, Vector]:
         """The stored vectors of passages, as far as there are any."""
-        ids: dict[str, list[str]] = defaultdict(list)
-        for content in contents:
-            if content.vectors is not None:
-                ids[content.vectors].append(content.passage.id)
-        found: dict[str, Vector] = {}
-        for collection, passage_ids in ids.items():
-            found.update(self.open_index().read(collection, passage_ids))
-        return found
+        return self.read_vectors(
+            (content.vectors, content.passage.id) for content in contents if content.vectors is not None
+        )
 
     def similarities(self, contents: Sequence[Content], vector: Vector) -> dict[tuple[str, int], float]:
         """How near each statement is to a vector; where statements have no vectors, that of the passage stands in."""
@@ -168,6 +165,15 @@ class Reader:
                 if stored is not None:
                     near[key] = round(float(vector @ stored), 6)
         return near
+
+    def nearest_statements(self, passage_ids: Iterable[str]) -> dict[str, tuple[float, int]]:
+        """Per passage how near its nearest statement is to the question, and the place of the first so near."""
+        contents = list(self.contents(passage_ids).values())
+        best: dict[str, tuple[float, int]] = {}
+        for (passage_id, place), similarity in self.similarities(contents, self.question_vector()).items():
+            if passage_id not in best or (similarity, -place) > (best[passage_id][0], -best[passage_id][1]):
+                best[passage_id] = (similarity, place)
+        return best
 
 
 def stacked(vectors: Sequence[Vector]) -> Vectors:

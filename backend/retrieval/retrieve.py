@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from backend.answers.base import LanguageModel
 from backend.errors import Malformed
 from backend.models import MAX_LIMIT
-from backend.names import asked_names, check_within, refuse_unknown
+from backend.names import asked_names, check_question, check_within, refuse_unknown
 from backend.questions import (
     MAX_REACH,
     MOST_RANKED,
@@ -89,8 +89,7 @@ def retrieve(
 
 
 def _check(question: Question) -> None:
-    if not question.text.strip():
-        raise Malformed("The question is blank.", hint="Ask in a few words, or with a whole sentence.")
+    check_question(question.text)
     check_within("limit", question.limit, MAX_LIMIT)
     check_within("reach", question.reach, MAX_REACH)
     if question.strategy not in STRATEGIES:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -98,3 +99,11 @@ class Index(Protocol):
 
     def version(self) -> str:
         """Name and version of the vector store, for people."""
+
+
+def read_vectors(index: Index, wanted: Iterable[tuple[str, str]]) -> dict[str, Vector]:
+    """The stored vectors by id of pairs of collection and id; one reading of each collection."""
+    ids: dict[str, dict[str, None]] = defaultdict(dict)
+    for collection, one in wanted:
+        ids[collection][one] = None
+    return {one: vector for collection in ids for one, vector in index.read(collection, list(ids[collection])).items()}

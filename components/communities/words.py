@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backend.communities.reading import covers_more
 from backend.communities.values import CommunityHead, ReportOrigin, Signal
 from components import wording
 
@@ -25,8 +26,7 @@ def origin(head: CommunityHead) -> str:
 
 def marks(head: CommunityHead) -> list[str]:
     """What a reader must know of a community before reading it."""
-    covers_more = head.report in (ReportOrigin.IMPORTED, ReportOrigin.WRITTEN) and not head.is_whole
-    return [STALE] * head.stale + [COVERS_MORE] * covers_more
+    return [STALE] * head.stale + [COVERS_MORE] * covers_more(head)
 
 
 def place(head: CommunityHead, within: int, rank: float | None = None) -> str:

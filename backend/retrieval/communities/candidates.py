@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
 
@@ -19,7 +19,6 @@ from backend.communities.scoring import edge_weights as summed
 from backend.communities.values import CommunityHead, Report
 from backend.models import Cut
 from backend.retrieval.reader import Reader
-from backend.vectors.base import Vector
 
 # Edges that are read around the entities of the question, communities whose signals are computed, and of those that tie
 # in structure how many are looked into, and how large these are at most: what is larger is never dense.
@@ -35,7 +34,6 @@ class Pool:
     heads: dict[str, CommunityHead] = field(default_factory=dict)
     candidates: list[Candidate] = field(default_factory=list)
     made: dict[str, Report] = field(default_factory=dict)
-    neighbours: tuple[str, ...] = ()
 
 
 def around(reader: Reader, asked: Sequence[str], level: int | None) -> Pool:
@@ -61,7 +59,7 @@ def around(reader: Reader, asked: Sequence[str], level: int | None) -> Pool:
         candidates = [_candidate(head, members[head.id], asked, pulled) for head in heads.values()]
         candidates = _bounded(reader, candidates)
         note(len(candidates))
-    pool = Pool(heads, candidates, neighbours=tuple(reached))
+    pool = Pool(heads, candidates)
     _tell_ties_apart(reader, pool)
     _compare(reader, pool)
     return pool
@@ -125,7 +123,9 @@ def _compare(reader: Reader, pool: Pool) -> None:
     """Gives each candidate the similarity of its report with the question."""
     with reader.step("their reports by meaning") as note:
         heads = [pool.heads[one.id] for one in pool.candidates]
-        vectors = _stored_vectors(reader, heads)
+        vectors = reader.read_vectors(
+            (head.vectors, head.id) for head in heads if has_stored_report(head) and head.vectors is not None
+        )
         lacking = [head.id for head in heads if not has_stored_report(head)]
         if len(lacking) > MADE:
             reader.note(Cut("report", MADE, missing=len(lacking) - MADE))
@@ -138,14 +138,3 @@ def _compare(reader: Reader, pool: Pool) -> None:
             for one in pool.candidates
         ]
         note(len(vectors))
-
-
-def _stored_vectors(reader: Reader, heads: Iterable[CommunityHead]) -> dict[str, Vector]:
-    ids: dict[str, list[str]] = defaultdict(list)
-    for head in heads:
-        if has_stored_report(head) and head.vectors is not None:
-            ids[head.vectors].append(head.id)
-    found: dict[str, Vector] = {}
-    for collection, own in ids.items():
-        found.update(reader.open_index().read(collection, own))
-    return found

@@ -26,7 +26,7 @@ from backend.communities.values import (
 )
 from backend.errors import IndexNotReady, Malformed
 from backend.models import Cut
-from backend.names import asked_names, check_within, refuse_unknown
+from backend.names import asked_names, check_question, check_within, refuse_unknown
 from backend.questions import EvidenceItem, LeftOut, Question
 from backend.ranking import fuse
 from backend.retrieval.communities.candidates import Pool, around, near
@@ -37,7 +37,6 @@ from backend.retrieval.communities.reranking import MOST_RATED, Summarised, rera
 from backend.retrieval.communities.times import dated_within
 from backend.retrieval.evidence import item
 from backend.retrieval.names import names_in
-from backend.retrieval.passages import nearest_places
 from backend.retrieval.reader import Found, Reader
 from backend.scope import resolve
 from backend.stopwatch import Stopwatch
@@ -83,9 +82,10 @@ def search_communities(
         scope = resolve(query.scope)
         catalog, unknown = view.opening(asked_names(query.scope))
         refuse_unknown(view, unknown)
-    reader = Reader(view, Question(query.text, "communities", scope=query.scope), scope, catalog, index, encoder)
+    question = Question(query.text, "communities", scope=query.scope)
+    reader = Reader(view, question, scope, catalog, index, encoder, model=model)
     with watch.step("communities"):
-        answering = _answering(reader, query, model)
+        answering = _answering(reader, query)
     with watch.step("evidence"):
         evidence, left_out = _evidence(reader, answering.found)
         context, too_much = _context(reader, answering.said, evidence)
@@ -113,8 +113,7 @@ def find_communities(reader: Reader) -> Sequence[Found]:
 
 
 def _check(query: CommunityQuery) -> None:
-    if not query.text.strip():
-        raise Malformed("The question is blank.", hint="Ask in a few words, or with a whole sentence.")
+    check_question(query.text)
     check_within("limit", query.limit, MOST_COMMUNITIES)
     if query.score not in (RRF, WEIGHTED):
         raise Malformed(f"There is no score {query.score[:100]!r}.", hint=f"There are: {RRF}, {WEIGHTED}.")
@@ -125,7 +124,7 @@ def _check(query: CommunityQuery) -> None:
         raise Malformed(f"level {query.level} is below 0.", hint="Level 0 is the coarsest.")
 
 
-def _answering(reader: Reader, query: CommunityQuery, model: LanguageModel | None = None) -> _Answering:
+def _answering(reader: Reader, query: CommunityQuery) -> _Answering:
     reader.require("report")
     if not reader.view.has_communities():
         raise IndexNotReady(
@@ -149,7 +148,7 @@ def _answering(reader: Reader, query: CommunityQuery, model: LanguageModel | Non
         note(len(hits))
     if query.rerank:
         with reader.step("what a language model thinks of them") as note:
-            hits, said_of_it = _reranked(reader, hits, model)
+            hits, said_of_it = _reranked(reader, hits)
             note(len(hits))
     hits = hits[: query.limit]
     with reader.step("what they say") as note:
@@ -174,11 +173,10 @@ def _hits(reader: Reader, kept: Sequence[Ranked], pool: Pool) -> tuple[Community
     return tuple(_hit(one, pool, reports[one.candidate.id]) for one in kept)
 
 
-def _reranked(
-    reader: Reader, hits: tuple[CommunityHit, ...], model: LanguageModel | None
-) -> tuple[tuple[CommunityHit, ...], str]:
+def _reranked(reader: Reader, hits: tuple[CommunityHit, ...]) -> tuple[tuple[CommunityHit, ...], str]:
     """The communities as a model orders them, without those that it discards; and what is to be said of that."""
-    found = rerank(reader.question.text, [Summarised(hit.id, hit.title, hit.report.summary) for hit in hits], model)
+    summarised = [Summarised(hit.id, hit.title, hit.report.summary) for hit in hits]
+    found = rerank(reader.question.text, summarised, reader.model)
     if found.discarded:
         reader.note(Cut("relevance", 1, missing=len(found.discarded)))
     by_id = {hit.id: hit for hit in hits}
@@ -214,7 +212,8 @@ def _passages(reader: Reader, said: Sequence[Background], asked: Sequence[str], 
     if len(led) > _COMPARED:
         reader.note(Cut("passage", _COMPARED, missing=len(led) - _COMPARED))
     contents = reader.contents(wanted)
-    near_by = _by_meaning(reader, list(contents.values()))
+    nearest = reader.nearest_statements(contents)
+    near_by = {one: similarity for one, (similarity, _) in nearest.items()}
     named = {one: _named(content, set(asked)) for one, content in contents.items()}
     lists = {
         "led": [one for one in wanted if one in contents],
@@ -224,18 +223,10 @@ def _passages(reader: Reader, said: Sequence[Background], asked: Sequence[str], 
     }
     scores = fuse(lists)
     order = sorted(scores, key=lambda one: (-scores[one], one))
-    places = nearest_places(reader, order[:20])
+    places = {one: (place,) for one, (_, place) in nearest.items()}
     return tuple(
         Found(one, scores[one], places.get(one, ()), (*_places_in(one, lists), *led[one][:2])) for one in order
     )
-
-
-def _by_meaning(reader: Reader, contents: Sequence[Content]) -> dict[str, float]:
-    """How near the nearest statement of each passage is to the question."""
-    best: dict[str, float] = {}
-    for (passage, _), similarity in reader.similarities(contents, reader.question_vector()).items():
-        best[passage] = max(similarity, best.get(passage, -1.0))
-    return best
 
 
 def _named(content: Content, asked: set[str]) -> int:
