@@ -267,13 +267,13 @@ def _relatives(
     view: GraphView, head: CommunityHead, scope: ResolvedScope
 ) -> tuple[tuple[CommunityHead, ...], tuple[CommunityHead, ...]]:
     """The communities above it, from the root on, and its children."""
-    every = {one.id: one for one in view.communities(None, MOST_COMMUNITIES, scope) if one.dataset == head.dataset}
     above: list[CommunityHead] = []
     parent = head.parent
-    while parent in every and len(above) < _LEVELS:
-        above.append(every[parent])
-        parent = every[parent].parent
-    return tuple(reversed(above)), tuple(one for one in every.values() if one.parent == head.id)
+    while parent is not None and len(above) < _LEVELS:
+        found = view.communities([parent], 1, scope)
+        above += found
+        parent = found[0].parent if found else None
+    return tuple(reversed(above)), tuple(view.communities(None, MOST_COMMUNITIES, scope, parent=head.id))
 
 
 # Communities of which a page or a search by meaning reads the heads.

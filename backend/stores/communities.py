@@ -56,9 +56,18 @@ class CommunityRows(Protocol):
     """One call is one query."""
 
     def communities(
-        self, ids: Sequence[str] | None, limit: int, scope: ResolvedScope, *, level: int | None = None
+        self,
+        ids: Sequence[str] | None,
+        limit: int,
+        scope: ResolvedScope,
+        *,
+        level: int | None = None,
+        parent: str | None = None,
     ) -> list[CommunityHead]:
-        """Those of the communities that the scope sees, the first `limit` in order of level and id; None means all."""
+        """Those of the communities that the scope sees, the first `limit` in order of level and id; None means all.
+
+        With a level those of that level alone, with a parent its children alone.
+        """
 
     def has_communities(self) -> bool:
         """Whether any dataset has communities, whatever a scope sees of them."""

@@ -246,6 +246,21 @@ def test_communities_are_seen_whole_where_nothing_is_hidden(built: Explorer) -> 
     assert [one.source_id for one in some] == ["all", "shore"]
 
 
+@pytest.mark.parametrize("scope", [ALL, LETTERS], ids=["everything", "letters"])
+def test_communities_of_a_level_or_under_a_parent_are_those_of_all_that_are_there(
+    built: Explorer, scope: Scope
+) -> None:
+    every = list(heads(built, scope).values())
+    for level in (0, 1, 2, 7):
+        found = seen(built, lambda view, level=level: view.communities(None, 9, resolve(scope), level=level))
+        assert found == [one for one in every if one.level == level]
+    for parent in (*ids("all", "ships", "else"), "no id"):
+        found = seen(built, lambda view, parent=parent: view.communities(None, 9, resolve(scope), parent=parent))
+        assert found == [one for one in every if one.parent == parent]
+    children = seen(built, lambda view: view.communities(None, 9, resolve(scope), parent=community("all")))
+    assert {"ships", "shore"} <= {one.source_id for one in children}
+
+
 def test_narrow_scope_sees_members_in_it_and_no_title_of_what_is_more(built: Explorer) -> None:
     found = heads(built, LETTERS)
     assert {name: (head.title, head.is_whole, head.size) for name, head in found.items()} == {

@@ -96,6 +96,8 @@ def test_no_statement_of_communities_scans(neo4j_server: Neo4j, tmp_path: Path, 
         resolved, entities, communities = resolve(scope), [entity("ida"), entity("light")], [entity("any")]
         view.communities(None, 10, resolved)
         view.communities(communities, 10, resolved)
+        view.communities(None, 10, resolved, level=0)
+        view.communities(None, 10, resolved, parent=communities[0])
         view.communities_of(entities, resolved)
         view.reports(communities, resolved)
         view.members(communities, 10, resolved)

@@ -49,19 +49,32 @@ class CommunityReads(Reads):
     """The reading primitives about communities."""
 
     def communities(
-        self, ids: Sequence[str] | None, limit: int, scope: ResolvedScope, *, level: int | None = None
+        self,
+        ids: Sequence[str] | None,
+        limit: int,
+        scope: ResolvedScope,
+        *,
+        level: int | None = None,
+        parent: str | None = None,
     ) -> list[CommunityHead]:
         visible = self.visibility(scope)
         rows = self.reading.read(
             f"""{hiding(visible)} {_ALL if ids is None else _ASKED}
                 WITH * ORDER BY g.level, g.id
-                WITH * WHERE ($level IS NULL OR g.level = $level) AND {community_seen(visible, "g")}
+                WITH * WHERE ($level IS NULL OR g.level = $level) AND ($parent IS NULL OR g.parent = $parent)
+                    AND {community_seen(visible, "g")}
                 WITH * ORDER BY g.level, g.id LIMIT $limit
                 RETURN [{", ".join(f"g.{field}" for field in _HEAD)}] AS head, g.metadata AS metadata,
                     {community_whole(visible, "g")} AS is_whole,
                     COUNT {{ MATCH {_MEMBER.format(n="n", g="g")} WHERE {visible.entity_known("n")} }} AS size
                 ORDER BY g.level, g.id""",
-            {**visible.parameters, "ids": _distinct(ids or ()), "limit": limit, "level": level},
+            {
+                **visible.parameters,
+                "ids": _distinct(ids or ()),
+                "limit": limit,
+                "level": level,
+                "parent": parent,
+            },
         )
         return [_head(row) for row in rows]
 

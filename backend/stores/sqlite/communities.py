@@ -19,6 +19,7 @@ from backend.stores.sqlite.rows import read_json
 from backend.stores.sqlite.visibility import Visibility
 
 _ASKED = "json_each(:ids) asked CROSS JOIN community c ON c.uuid = asked.value"
+_IS_EMPTY = "NOT EXISTS (SELECT 1 FROM membership m WHERE m.community = c.id)"
 
 # The first edges between two members of the community `c`, and one more: those of the few members of a small one are
 # sorted, of a large one so many are inside that the order of all edges soon leads to enough of them.
@@ -44,17 +45,26 @@ class CommunityReads:
     settled: int
 
     def communities(
-        self, ids: Sequence[str] | None, limit: int, scope: ResolvedScope, *, level: int | None = None
+        self,
+        ids: Sequence[str] | None,
+        limit: int,
+        scope: ResolvedScope,
+        *,
+        level: int | None = None,
+        parent: str | None = None,
     ) -> list[CommunityHead]:
         visible = Visibility(scope, self.settled)
         tables = "community c" if ids is None else _ASKED
-        tables += "" if level is None else " WHERE c.level = :level"
+        tables += " WHERE (:level IS NULL OR c.level = :level) AND (:parent IS NULL OR c.parent = :parent)"
         rows = self.connection.read(
-            f"""WITH {judged_communities(visible, tables)}
-                SELECT c.*, d.name AS dataset_name, k.name AS collection FROM judged c
+            f"""WITH seen AS (
+                    SELECT c.* FROM {tables} AND {community_seen(visible)} ORDER BY c.level, c.uuid LIMIT :limit
+                )
+                SELECT c.*, {_size(visible)} AS size, {community_whole(visible)} AS is_whole,
+                    d.name AS dataset_name, k.name AS collection FROM seen c
                 JOIN dataset d ON d.id = c.dataset LEFT JOIN vector_collection k ON k.id = c.vectors
-                WHERE c.is_seen ORDER BY c.level, c.uuid LIMIT :limit""",
-            {**community_parameters(visible), "ids": json.dumps(ids), "limit": limit, "level": level},
+                ORDER BY c.level, c.uuid""",
+            {**community_parameters(visible), "ids": json.dumps(ids), "limit": limit, "level": level, "parent": parent},
         )
         return [_head(row) for row in rows]
 
@@ -78,8 +88,8 @@ class CommunityReads:
     def reports(self, ids: Sequence[str], scope: ResolvedScope) -> dict[str, Report]:
         visible = Visibility(scope, self.settled)
         rows = self.connection.read(
-            f"""WITH {judged_communities(visible, f"{_ASKED} WHERE c.report IS NOT NULL")}
-                SELECT c.uuid, c.report FROM judged c WHERE c.is_whole AND c.is_seen""",
+            f"""SELECT c.uuid, c.report FROM {_ASKED} WHERE c.report IS NOT NULL
+                AND {community_seen(visible)} AND {community_whole(visible)}""",
             {**community_parameters(visible), "ids": json.dumps(ids)},
         )
         return {community: read_report(report) for community, report in rows}
@@ -109,7 +119,7 @@ class CommunityReads:
         rows = self.connection.read(
             f"""WITH read_edges AS MATERIALIZED (
                     SELECT c.uuid AS community, CASE WHEN c.known > {_LARGE} THEN {_INNER_OF_LARGE}
-                        ELSE {_INNER_OF_SMALL} END AS edges FROM {_ASKED} WHERE {_size(visible)} > 0
+                        ELSE {_INNER_OF_SMALL} END AS edges FROM {_ASKED} WHERE {_has_known_member(visible)}
                 ), placed AS MATERIALIZED (
                     SELECT r.community, j.value AS edge, j.key AS place FROM read_edges r, json_each(r.edges) j
                 ), wanted AS MATERIALIZED (
@@ -209,11 +219,9 @@ class CommunityReads:
 # --- conditions ------------------------------------------------------------------------------------------------------
 
 
-def judged_communities(visible: Visibility, tables: str = "community c") -> str:
-    """Common table expression `judged`: communities `c` as the scope sees them: `size`, `is_whole`, `is_seen`."""
-    return f"""sized AS MATERIALIZED (
-            SELECT c.*, {_size(visible)} AS size, {_is_whole(visible)} AS is_whole FROM {tables}
-        ), judged AS (SELECT c.*, size > 0 OR (is_whole AND {_is_empty("c")}) AS is_seen FROM sized c)"""
+def community_seen(visible: Visibility) -> str:
+    """Holds where the scope sees the community `c`."""
+    return f"({_has_known_member(visible)} OR ({_IS_EMPTY} AND {community_whole(visible)}))"
 
 
 def claim_seen(claim: str, visible: Visibility) -> str:
@@ -232,10 +240,6 @@ def community_parameters(visible: Visibility) -> dict[str, object]:
     return {**visible.parameters, "present": present()}
 
 
-def _is_empty(community: str) -> str:
-    return f"NOT EXISTS (SELECT 1 FROM membership m WHERE m.community = {community}.id)"
-
-
 def _size(visible: Visibility) -> str:
     """How many members of the community `c` are in scope."""
     if visible.is_stored:
@@ -244,7 +248,15 @@ def _size(visible: Visibility) -> str:
         WHERE m.community = c.id AND {visible.entity_known("e")})"""
 
 
-def _is_whole(visible: Visibility) -> str:
+def _has_known_member(visible: Visibility) -> str:
+    """Holds where a member of the community `c` is in scope."""
+    if visible.is_stored:
+        return "c.known > 0"
+    return f"""EXISTS (SELECT 1 FROM membership m CROSS JOIN entity e ON e.id = m.entity
+        WHERE m.community = c.id AND {visible.entity_known("e")})"""
+
+
+def community_whole(visible: Visibility) -> str:
     """Holds where the scope hides nothing that the report of the community `c` may rest on."""
     cites = f"""NOT EXISTS (SELECT 1 FROM report_source r WHERE r.community = c.id AND NOT EXISTS (
             SELECT 1 FROM passage p CROSS JOIN version v ON v.id = p.version
@@ -260,7 +272,7 @@ def _is_whole(visible: Visibility) -> str:
             CROSS JOIN membership o ON o.community = c.id AND o.entity = e.target
             CROSS JOIN support s ON s.edge = e.id CROSS JOIN version h ON h.id = s.version
             WHERE m.community = c.id AND e.source <> e.target AND {hidden}
-        ) AND NOT ({_is_empty("c")} AND EXISTS (
+        ) AND NOT ({_IS_EMPTY} AND EXISTS (
             SELECT 1 FROM document d CROSS JOIN version h ON h.document = d.id
             WHERE d.dataset = c.dataset AND {hidden}
         )))"""

@@ -17,7 +17,7 @@ from backend.models import (
 )
 from backend.scope import ResolvedScope
 from backend.stores.readiness import FullText, data_version, index_states
-from backend.stores.sqlite.communities import claim_seen, community_parameters, judged_communities
+from backend.stores.sqlite.communities import claim_seen, community_parameters, community_seen, community_whole
 from backend.stores.sqlite.driver import Connection, Row
 from backend.stores.sqlite.entities import unknown_names_query
 from backend.stores.sqlite.rows import (
@@ -144,9 +144,10 @@ class LibraryReads:
                     SELECT k.dataset, count(DISTINCT k.fact) AS complements FROM complement k
                     CROSS JOIN passage p ON p.id = k.passage CROSS JOIN version v ON v.id = p.version
                     WHERE {visible.current("v")} GROUP BY k.dataset
-                ), {judged_communities(visible)}, seen AS (
-                    SELECT dataset, count(*) AS communities, count(CASE WHEN is_whole THEN report END) AS reports
-                    FROM judged WHERE is_seen GROUP BY dataset
+                ), seen AS (
+                    SELECT dataset, count(*) AS communities,
+                        count(CASE WHEN {community_whole(visible)} THEN report END) AS reports
+                    FROM community c WHERE {community_seen(visible)} GROUP BY dataset
                 ), claims AS (
                     SELECT dataset, count(*) AS claims FROM claim k WHERE {claim_seen("k", visible)} GROUP BY dataset
                 )
