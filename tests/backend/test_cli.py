@@ -1,4 +1,8 @@
-"""The command line, run as a user runs it: a process, its output and its exit code."""
+"""The command line: what a command prints, and its exit code.
+
+A process of its own where it matters that it is one; else the command runs in this process, in which the encoder's
+library, fifteen seconds of a processor, is imported once for all.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -35,19 +40,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def attest(home: Path, *arguments: str, before: str = "", after: str = "") -> subprocess.CompletedProcess[str]:
-    """Runs a command; `before` and `after` are Python run in the same process around it."""
-    program = "\n".join(
-        [
-            "import sys",
-            before,
-            "from backend import cli",
-            "try:",
-            "    cli.main()",
-            "finally:",
-            f"    {after or 'pass'}",
-        ]
-    )
+def attest(home: Path, *arguments: str, after: str = "pass") -> subprocess.CompletedProcess[str]:
+    """Runs a command in a process of its own; `after` is Python that this runs in the end."""
+    program = f"import sys\nfrom backend import cli\ntry:\n    cli.main()\nfinally:\n    {after}"
     return subprocess.run(
         [sys.executable, "-c", program, *arguments],
         cwd=ROOT,
@@ -58,20 +53,49 @@ def attest(home: Path, *arguments: str, before: str = "", after: str = "") -> su
     )
 
 
-def result(home: Path, *arguments: str) -> Any:
-    done = attest(home, *arguments, "--json")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout)
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """Runs commands over one store in this process."""
+
+    home: Path
+    capsys: pytest.CaptureFixture[str]
+
+    def run(self, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        """What a command comes to, with these settings beside the store's."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "argv", ["attest", *arguments])
+            patch.chdir(ROOT)
+            for name, value in {"ATTEST_HOME": str(self.home), **settings}.items():
+                patch.setenv(name, value)
+            with pytest.raises(SystemExit) as ended:
+                cli.main()
+        printed = self.capsys.readouterr()
+        code = ended.value.code
+        assert isinstance(code, int)
+        return subprocess.CompletedProcess(arguments, code, printed.out, printed.err)
+
+    def result(self, *arguments: str) -> Any:
+        """The object that a command prints which succeeds."""
+        done = self.run(*arguments, "--json")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads(done.stdout)
+
+    def entity_id(self, name: str) -> str:
+        found = self.result("search", name, "--mode", "lexical", "--limit", "1")
+        identifier: str = found["hits"][0]["id"]
+        return identifier
 
 
-def entity_id(home: Path, name: str) -> str:
-    found = result(home, "search", name, "--mode", "lexical", "--limit", "1")
-    identifier: str = found["hits"][0]["id"]
-    return identifier
+@pytest.fixture
+def demo(home: Path, capsys: pytest.CaptureFixture[str]) -> Commands:
+    """Commands over the demo graph."""
+    return Commands(home, capsys)
 
 
 def test_search_explains_each_hit_and_brings_its_passages(home: Path) -> None:
-    found = result(home, "search", "Meridian Freight")
+    done = attest(home, "search", "Meridian Freight", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
     hit = found["hits"][0]
     assert (hit["name"], hit["label"], hit["status"]) == ("Meridian Freight", "Company", "supported")
     assert hit["channels"]["lexical"]["rank"] == 1
@@ -86,8 +110,8 @@ def test_search_explains_each_hit_and_brings_its_passages(home: Path) -> None:
         assert {"id", "source_id", "dataset", "title", "collection", "version"} <= passage["document"].keys()
 
 
-def test_passages_explain_themselves_and_bring_their_mentions(home: Path) -> None:
-    found = result(home, "passages", "letter of the auditors about the voyage", "--limit", "3")
+def test_passages_explain_themselves_and_bring_their_mentions(demo: Commands) -> None:
+    found = demo.result("passages", "letter of the auditors about the voyage", "--limit", "3")
     assert {"hits", "truncated_by", "cuts", "timings_ms"} <= found.keys()
     assert len(found["hits"]) == 3
     hit = found["hits"][0]
@@ -98,9 +122,9 @@ def test_passages_explain_themselves_and_bring_their_mentions(home: Path) -> Non
     assert "Meridian Freight" in marked
 
 
-def test_a_question_has_evidence_and_an_answer_of_quotations(home: Path) -> None:
+def test_a_question_has_evidence_and_an_answer_of_quotations(demo: Commands) -> None:
     question = ("ask", "Who is the director of Calder Quay Holdings?")
-    asked = result(home, *question, "--strategy", "passages", "--limit", "5")
+    asked = demo.result(*question, "--strategy", "passages", "--limit", "5")
     assert asked["question"] == "Who is the director of Calder Quay Holdings?"
     assert asked["strategy"].keys() == {"asked", "chosen", "why"}
     assert [item["n"] for item in asked["evidence"]] == [1, 2, 3, 4, 5]
@@ -116,17 +140,17 @@ def test_a_question_has_evidence_and_an_answer_of_quotations(home: Path) -> None
     assert asked["timings_ms"]["answer"] > 0
 
 
-def test_a_question_is_asked_of_a_scope(home: Path) -> None:
+def test_a_question_is_asked_of_a_scope(demo: Commands) -> None:
     question = ("ask", "Who is the director of Calder Quay Holdings?")
-    then = result(home, *question, "--strategy", "passages", "--collection", "Filings", "--as-of", "2023-06-30")
+    then = demo.result(*question, "--strategy", "passages", "--collection", "Filings", "--as-of", "2023-06-30")
     assert {item["passage"]["document"]["collection"] for item in then["evidence"]} == {"Filings"}
     texts = " ".join(item["passage"]["text"] for item in then["evidence"])
     assert "Edvin Sarpe" in texts
     assert "Marta Keld" not in texts
 
 
-def test_without_evidence_there_is_no_answer(home: Path) -> None:
-    asked = result(home, "ask", "Who is the director?", "--where", "pages >= 100000")
+def test_without_evidence_there_is_no_answer(demo: Commands) -> None:
+    asked = demo.result("ask", "Who is the director?", "--where", "pages >= 100000")
     assert (asked["evidence"], asked["answer"]["kind"], asked["answer"]["sentences"]) == ([], "none", [])
     assert asked["answer"]["note"] == "Nothing in scope was found for this question."
 
@@ -137,9 +161,9 @@ def scripted() -> Iterator[ModelServer]:
         yield server
 
 
-def test_people_read_the_evidence_before_the_model_s_answer(home: Path, scripted: ModelServer) -> None:
-    named = f"import os; os.environ.update(ATTEST_LLM_URL={scripted.address!r}, ATTEST_LLM_MODEL='small')"
-    done = attest(home, "ask", "Who is the director?", "--strategy", "passages", before=named)
+def test_people_read_the_evidence_before_the_model_s_answer(demo: Commands, scripted: ModelServer) -> None:
+    named = {"ATTEST_LLM_URL": scripted.address, "ATTEST_LLM_MODEL": "small"}
+    done = demo.run("ask", "Who is the director?", "--strategy", "passages", **named)
     assert done.returncode == 0, done.stderr
     evidence, _, answer = done.stdout.partition("Answer by the model small:")
     assert evidence.startswith("Evidence by the strategy passages")
@@ -151,17 +175,17 @@ def test_people_read_the_evidence_before_the_model_s_answer(home: Path, scripted
     assert "\x1b" not in done.stdout
 
 
-def test_a_model_that_fails_leaves_the_evidence_quoted(home: Path) -> None:
+def test_a_model_that_fails_leaves_the_evidence_quoted(demo: Commands) -> None:
     with ModelServer([Fail(400)]) as server:
-        named = f"import os; os.environ.update(ATTEST_LLM_URL={server.address!r}, ATTEST_LLM_MODEL='small')"
-        done = attest(home, "ask", "Who is the director of Calder Quay Holdings?", "--json", before=named)
+        named = {"ATTEST_LLM_URL": server.address, "ATTEST_LLM_MODEL": "small"}
+        done = demo.run("ask", "Who is the director of Calder Quay Holdings?", "--json", **named)
     answer = json.loads(done.stdout)["answer"]
     assert (done.returncode, answer["kind"]) == (0, "extractive")
     assert "small" in answer["note"]
 
 
-def test_a_walk_tells_assertions_from_paths(home: Path) -> None:
-    walked = result(home, "walk", entity_id(home, "Sedge Lane Trust"))
+def test_a_walk_tells_assertions_from_paths(demo: Commands) -> None:
+    walked = demo.result("walk", demo.entity_id("Sedge Lane Trust"))
     kinds = {(edge["type"], edge["kind"]) for edge in walked["edges"]}
     assert ("trustee of", "path") in kinds
     assert all(bool(edge["passages"]) == (edge["kind"] == "assertion") for edge in walked["edges"])
@@ -169,33 +193,33 @@ def test_a_walk_tells_assertions_from_paths(home: Path) -> None:
     assert unsupported == ["Orrin Vantage"]
 
 
-def test_the_past_is_another_answer(home: Path) -> None:
-    start = entity_id(home, "Calder Quay Holdings")
-    then = result(home, "walk", start, "--type", "directed by", "--as-of", "2023-06-30")
-    now = result(home, "walk", start, "--type", "directed by")
+def test_the_past_is_another_answer(demo: Commands) -> None:
+    start = demo.entity_id("Calder Quay Holdings")
+    then = demo.result("walk", start, "--type", "directed by", "--as-of", "2023-06-30")
+    now = demo.result("walk", start, "--type", "directed by")
     assert [node["name"] for node in then["nodes"]] == ["Calder Quay Holdings", "Edvin Sarpe"]
     assert [node["name"] for node in now["nodes"]] == ["Calder Quay Holdings", "Marta Keld"]
 
 
-def test_the_bound_that_cut_is_named(home: Path) -> None:
-    walked = result(home, "walk", entity_id(home, "Port Ostrava Bay"), "--depth", "2", "--max-nodes", "50")
+def test_the_bound_that_cut_is_named(demo: Commands) -> None:
+    walked = demo.result("walk", demo.entity_id("Port Ostrava Bay"), "--depth", "2", "--max-nodes", "50")
     assert walked["truncated_by"][0] == "node"
     assert walked["cuts"][0]["bound"] == "node"
     assert walked["cuts"][0]["missing"] > 0
     assert len(walked["nodes"]) == 50
 
 
-def test_show_finds_a_source_id_of_a_dataset(home: Path) -> None:
-    shown = result(home, "show", "--dataset", "demo", "oarlock")
+def test_show_finds_a_source_id_of_a_dataset(demo: Commands) -> None:
+    shown = demo.result("show", "--dataset", "demo", "oarlock")
     assert (shown["kind"], shown["entity"]["name"]) == ("entity", "Oarlock Registrars")
-    document = result(home, "show", "--dataset", "demo", "filing-calder-extract", "--kind", "document")
+    document = demo.result("show", "--dataset", "demo", "filing-calder-extract", "--kind", "document")
     assert document["document"]["version"] == 2
     first = document["document"]["passages"][0]["id"]
-    assert result(home, "show", first)["passage"]["document"]["id"] == document["document"]["id"]
+    assert demo.result("show", first)["passage"]["document"]["id"] == document["document"]["id"]
 
 
-def test_status_counts_what_is_current(home: Path) -> None:
-    status = result(home, "status", "--check")
+def test_status_counts_what_is_current(demo: Commands) -> None:
+    status = demo.result("status", "--check")
     assert status["datasets"] == [
         {
             "name": "demo",
@@ -235,16 +259,18 @@ def test_where_no_terminal_is_progress_is_said_in_lines(
 
 @pytest.mark.parametrize("columns", ["30", "80"])
 @pytest.mark.parametrize("command", ["jobs", "status"])
-def test_ids_of_jobs_are_printed_whole(home: Path, monkeypatch: pytest.MonkeyPatch, command: str, columns: str) -> None:
-    ids = [job["id"] for job in result(home, "jobs")["jobs"]]
+def test_ids_of_jobs_are_printed_whole(
+    demo: Commands, monkeypatch: pytest.MonkeyPatch, command: str, columns: str
+) -> None:
+    ids = [job["id"] for job in demo.result("jobs")["jobs"]]
     monkeypatch.setenv("COLUMNS", columns)
-    printed = attest(home, command).stdout
+    printed = demo.run(command).stdout
     assert len(ids) == 2
     assert all(f"\n{job_id}  load" in printed for job_id in ids)
 
 
-def test_times_have_one_form(home: Path) -> None:
-    for job in result(home, "jobs")["jobs"]:
+def test_times_have_one_form(demo: Commands) -> None:
+    for job in demo.result("jobs")["jobs"]:
         for moment in (job["started"], job["finished"]):
             assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", moment)
 
@@ -293,33 +319,22 @@ def test_a_command_that_needs_no_encoder_imports_none(home: Path, arguments: tup
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
 def test_an_error_is_one_object_and_an_exit_code(
-    home: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: tuple[str, ...],
-    code: int,
-    kind: str,
+    demo: Commands, arguments: tuple[str, ...], code: int, kind: str
 ) -> None:
-    # In this process: thirteen of their own take ten seconds only to start.
-    monkeypatch.setattr(sys, "argv", ["attest", *arguments, "--json"])
-    monkeypatch.setenv("ATTEST_HOME", str(home))
-    monkeypatch.chdir(ROOT)
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    assert ended.value.code == code
-    printed = capsys.readouterr()
-    error = json.loads(printed.out)["error"]
+    done = demo.run(*arguments, "--json")
+    assert done.returncode == code
+    error = json.loads(done.stdout)["error"]
     assert error["kind"] == kind
     assert error["message"]
     assert error["hint"]
-    assert printed.err == ""
+    assert done.stderr == ""
 
 
-def test_nothing_found_is_a_result(home: Path) -> None:
-    assert result(home, "search", "zzyzx", "--mode", "lexical")["hits"] == []
+def test_nothing_found_is_a_result(demo: Commands) -> None:
+    assert demo.result("search", "zzyzx", "--mode", "lexical")["hits"] == []
 
 
-def test_names_from_data_cannot_command_the_terminal(tmp_path: Path) -> None:
+def test_names_from_data_cannot_command_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hostile = "\x1b]0;owned\x07\u202eevil [red]x[/red]"
     bundle = write_bundle(
         tmp_path / "bundle",
@@ -330,7 +345,7 @@ def test_names_from_data_cannot_command_the_terminal(tmp_path: Path) -> None:
     )
     with closing(open_test_explorer(tmp_path / "home")) as explorer:
         explorer.load([bundle])
-    shown = attest(tmp_path / "home", "search", "evil", "--mode", "lexical").stdout
+    shown = Commands(tmp_path / "home", capsys).run("search", "evil", "--mode", "lexical").stdout
     assert "\x1b" not in shown
     assert "\u202e" not in shown
     assert "<U+202E>evil [red]x[/red]" in shown
