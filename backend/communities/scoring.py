@@ -59,10 +59,15 @@ def edge_weights(edges: Iterable[tuple[str, str, float]]) -> dict[tuple[str, str
     return weights
 
 
-def entity_overlap(asked: Collection[str], members: Collection[str]) -> float:
-    """EntityOverlap(q, C) = |E_q ∩ E_C| / |E_q ∪ E_C| (4.2); 0 where both are empty."""
-    e_q, e_c = set(asked), set(members)
-    return len(e_q & e_c) / len(e_q | e_c) if e_q or e_c else 0.0
+def entity_overlap(asked: Collection[str], members: Collection[str], size: int) -> float:
+    """EntityOverlap(q, C) = |E_q ∩ E_C| / |E_q ∪ E_C| (4.2); 0 where both are empty.
+
+    Of the `size` members of C those must be at hand that are in E_q.
+    """
+    e_q = set(asked)
+    shared = len(e_q & set(members))
+    either = len(e_q) + size - shared
+    return shared / either if either else 0.0
 
 
 def pulls(asked: Collection[str], weights: Mapping[tuple[str, str], float]) -> dict[str, float]:

@@ -83,8 +83,7 @@ def _candidate(
     head: CommunityHead, members: Sequence[str], asked: Sequence[str], pulled: Mapping[str, float]
 ) -> Candidate:
     """A community with what is known of its members: those that are not at hand count only by their number."""
-    others = [f"{head.id} {n}" for n in range(head.size - len(members))]
-    overlap = entity_overlap(asked, [*members, *others])
+    overlap = entity_overlap(asked, members, head.size)
     return Candidate(head.id, head.level, head.parent, head.size, None, overlap, structural_score(pulled, members), 0.0)
 
 

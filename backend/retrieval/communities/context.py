@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from backend.communities.extractive import CentralMember
@@ -33,7 +33,8 @@ def background(
 ) -> dict[str, tuple[Background, ...]]:
     """Per community, in their order: its report, relations, claims and central members.
 
-    Relations that touch E_q come before those that are best supported. A handful of queries for all of them.
+    Relations that touch E_q come before those that are best supported. A report that cites nothing leads where these
+    lead, and where they lead nowhere to the passages that mention most members. A handful of queries for all of them.
     """
     view, scope, ids = reader.view, reader.scope, list(reports)
     if not ids:
@@ -44,8 +45,13 @@ def background(
     chosen = {community: _relations(read.edges, set(asked)) for community, read in inside.items()}
     support = view.edge_support([edge.id for own in chosen.values() for edge in own], EACH, scope)
     claims = view.claims(ids, CLAIMS, scope)
-    silent = [community for community, report in reports.items() if not report.cited]
+    led = {
+        community: report.cited or _passages(chosen.get(community, ()), support)
+        for community, report in reports.items()
+    }
+    silent = [community for community, passages in led.items() if not passages]
     central = view.central_passages(silent, REPRESENTATIVE, scope) if silent else {}
+    led |= {community: tuple(passage for passage, _ in own) for community, own in central.items()}
     people = {
         community: central_members(members.get(community), inside.get(community), degrees.get(community, {}))[:MEMBERS]
         for community in ids
@@ -53,7 +59,7 @@ def background(
     described = _descriptions(view, {one.id for own in people.values() for one in own}, scope)
     return {
         community: (
-            _report(community, report, [passage for passage, _ in central.get(community, ())]),
+            _report(community, report, led[community]),
             *(_relation(edge, support.get(edge.id, Evidence())) for edge in chosen.get(community, ())),
             *(_claim(claim) for claim in _first_claims(claims.get(community, ()), set(asked))),
             *(_member(one, described.get(one.id)) for one in people[community]),
@@ -76,13 +82,18 @@ def _descriptions(view: GraphView, ids: set[str], scope: ResolvedScope) -> dict[
     return {one.id: one.description for one in view.named((), sorted(ids), (), 0, scope)} if ids else {}
 
 
-def _report(community: str, report: Report, central: Sequence[str]) -> Background:
+def _report(community: str, report: Report, passages: Sequence[str]) -> Background:
     findings = [f"{one.summary} {one.explanation}".strip() for one in report.findings]
     quoted = [] if report.summary and report.findings else [sentence.text for sentence in report.sentences]
     parts = [report.title, report.summary, *findings, *quoted]
     text = "\n".join(dict.fromkeys(part for part in parts if part))
-    passages = tuple(dict.fromkeys([*report.cited, *central]))
-    return Background("report", community, text, str(report.origin), passages)
+    return Background("report", community, text, str(report.origin), tuple(passages))
+
+
+def _passages(edges: Iterable[StoredEdge], support: Mapping[str, Evidence]) -> tuple[str, ...]:
+    """The passages that state the edges, each once."""
+    stating = (passage.id for edge in edges for passage in support.get(edge.id, Evidence()).passages)
+    return tuple(dict.fromkeys(stating))
 
 
 def _relation(edge: StoredEdge, evidence: Evidence) -> Background:

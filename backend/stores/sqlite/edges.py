@@ -14,6 +14,9 @@ from backend.stores.sqlite.visibility import Visibility
 
 _NO_PASSAGES = Counts()
 _STORED_ORDER = "less_documents, less_passages, uuid"
+# Of the two rows of an edge between entities that are both looked around one is left out, not grouped away, which would
+# sort all rows. The other is among them, or so many edges come before it that this one cannot be among the first.
+_ONCE = "NOT (other < entity AND other IN (SELECT id FROM last))"
 
 
 class EdgeReads:
@@ -27,17 +30,15 @@ class EdgeReads:
     ) -> EdgeRead:
         visible = Visibility(scope, self.settled)
         rows = self.connection.read(
-            f"""WITH {_near(relation_types)},
-                first_read AS MATERIALIZED (
-                    SELECT edge, {_STORED_ORDER} FROM near GROUP BY {_STORED_ORDER}, edge
-                    ORDER BY {_STORED_ORDER} LIMIT :limit + 1
-                ), wanted AS MATERIALIZED (
+            f"""WITH {_near(relation_types, kept=False)},
+                wanted AS MATERIALIZED (
                     SELECT e.*, e.id AS edge
-                    FROM (SELECT edge FROM first_read ORDER BY {_STORED_ORDER} LIMIT :limit) r
+                    FROM (SELECT edge FROM near WHERE {_ONCE} ORDER BY {_STORED_ORDER} LIMIT :limit) r
                     CROSS JOIN edge e ON e.id = r.edge
                 )
                 {ends_and_edges(visible)}
-                UNION ALL SELECT 'read', count(*), 0, 0, 0, 0, 0, 0, 0 FROM first_read""",
+                UNION ALL SELECT 'read', count(*), 0, 0, 0, 0, 0, 0, 0
+                FROM (SELECT 1 FROM near WHERE {_ONCE} LIMIT :limit + 1)""",
             {
                 **visible.parameters,
                 "ids": json.dumps(entity_ids),
@@ -164,10 +165,11 @@ class EdgeReads:
         return result_evidence(rows, "pair").get("both", Evidence())
 
 
-def _near(relation_types: Sequence[str]) -> str:
+def _near(relation_types: Sequence[str], *, kept: bool = True) -> str:
     """Common table expression `near`: the first edges in stored order, and one more, of each entity (and type).
 
     Only these are read, as one range of an index that has the order. Where there are more, `last` is its last row.
+    They are kept where they are looked up one by one, and read anew where they are read in one go.
     """
     asked = column = of_type = with_type = ""
     if relation_types:
@@ -182,7 +184,7 @@ def _near(relation_types: Sequence[str]) -> str:
                 SELECT b.edge FROM adjacency b WHERE b.entity = f.id {of_type}
                 ORDER BY {_STORED_ORDER} LIMIT 1 OFFSET :limit
             ) WHERE f.uuid IN (SELECT value FROM json_each(:ids))
-        ), near AS MATERIALIZED (
+        ), near AS {"" if kept else "NOT "}MATERIALIZED (
             SELECT a.entity, a.edge, a.less_documents, a.less_passages, a.uuid, a.other, a.kept
             FROM last l CROSS JOIN adjacency a ON a.entity = l.id {with_type}
                 AND (a.less_documents, a.less_passages, a.uuid) <= (l.less_documents, l.less_passages, l.uuid)

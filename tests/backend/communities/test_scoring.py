@@ -80,7 +80,8 @@ def test_the_structural_score_adds_the_weights_of_all_pairs(
 def test_the_overlap_is_that_of_jaccard(asked: frozenset[str], members: frozenset[str]) -> None:
     both = [one for one in "abcdef" if one in asked and one in members]
     either = [one for one in "abcdef" if one in asked or one in members]
-    assert entity_overlap(asked, members) == (len(both) / len(either) if either else 0.0)
+    assert entity_overlap(asked, members, len(members)) == (len(both) / len(either) if either else 0.0)
+    assert entity_overlap(asked, both, len(members)) == entity_overlap(asked, members, len(members))
 
 
 def test_density_is_the_share_of_joined_pairs() -> None:
