@@ -33,7 +33,7 @@ from backend.loading.rows import (
 from backend.loading.vectors import VectorWriter
 from backend.models import Entity, JobState, LoadReport
 from backend.stores.base import GraphStore, GraphWriter, JobBoard
-from backend.stores.rows import NewRelation
+from backend.stores.rows import NewMention, NewRelation
 from backend.vectors.base import Encoder, Index
 
 R = TypeVar("R", bound=Row)
@@ -138,8 +138,10 @@ class _Loading:
             writer.put_topics([topic for row in topics if (topic := plan.new_topic(row))])
         for statements in self._batches(StatementRow):
             writer.put_statements([statement for row in statements if (statement := plan.new_statement(row))])
+        seen: Counter[NewMention] = Counter()
         for mentions in self._batches(MentionRow):
-            writer.put_mentions(placed([mention for row in mentions if (mention := plan.new_mention(row))], writer))
+            new_mentions = [mention for row in mentions if (mention := plan.new_mention(row, seen))]
+            writer.put_mentions(placed(new_mentions, writer))
         relations = self._write_relations() | self._write_facts()
         claims = self._write_claims()
         if plan.communities:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import islice
 from typing import TypeVar
@@ -226,13 +226,17 @@ class Plan:
             is_fact=True,
         )
 
-    def new_mention(self, row: MentionRow) -> NewMention | None:
-        """None for a mention of nothing, and in a version that is committed already."""
+    def new_mention(self, row: MentionRow, seen: Counter[NewMention]) -> NewMention | None:
+        """None for a mention of nothing, and in a version that is left alone; `seen` numbers those that are alike."""
         planned = self.passages.get(row.passage_id)
         if planned is None or not self.has_entity(row.entity_id) or not self._is_written(planned):
             return None
         start, end = span_within(row.start, row.end, planned.length) or (None, None)
-        return NewMention(self.entity_id(row.entity_id), self.passage_id(row.passage_id), row.surface, start, end)
+        mention = NewMention(self.entity_id(row.entity_id), self.passage_id(row.passage_id), row.surface, start, end)
+        if planned.committed_id is None:
+            return mention
+        seen[mention] += 1
+        return replace(mention, alike=seen[mention] - 1)
 
     def new_relation(self, row: RelationRow, seen: Counter[bytes]) -> NewRelation | None:
         """None for a relation with a missing end; `seen` numbers the rows without an id that are alike."""

@@ -130,7 +130,10 @@ class NewPassage:
 
 @dataclass(frozen=True, slots=True)
 class NewMention:
-    """An entity occurs in a passage, in the statements at these places; both ends are committed or of the same job."""
+    """An entity occurs in a passage, in the statements at these places; both ends are committed or of the same job.
+
+    `alike` numbers the rows of one load that are the same, from 0, where the passage is of an earlier one.
+    """
 
     entity_id: str
     passage_id: str
@@ -138,6 +141,7 @@ class NewMention:
     start: int | None
     end: int | None
     statements: tuple[int, ...] = ()
+    alike: int = 0
 
 
 @dataclass(frozen=True, slots=True)

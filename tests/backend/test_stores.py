@@ -319,6 +319,14 @@ def test_rows_may_refer_to_rows_of_earlier_loads(small_world: Explorer, folder: 
         assert small_world.document(document("gazette")).version == 1
 
 
+def test_mentions_that_are_alike_count_as_often_as_a_load_has_them(small_world: Explorer, folder: Path) -> None:
+    alike = {"entity_id": "kobe", "passage_id": "g1"}
+    before = small_world.status().datasets[0].mentions
+    for rows, more in ((1, 1), (2, 2), (2, 2), (1, 2), (3, 3)):  # what an earlier load has had stays
+        run(small_world, Load(DATASET, mentions=[alike] * rows), folder)
+        assert small_world.status().datasets[0].mentions == before + more
+
+
 def test_what_is_absent_from_a_new_load_stays(small_world: Explorer, folder: Path) -> None:
     run(small_world, Load(DATASET, [{"id": "new"}]), folder)
     assert small_world.scope_size() == (4, 4)

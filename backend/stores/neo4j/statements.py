@@ -142,7 +142,7 @@ MATCH (p:{CHUNK} {{id: row.passage}}), (t:{TOPIC} {{id: row.topic}})
 MERGE (p)-[a:{ABOUT}]->(t) ON CREATE SET a.since = $since"""
 CREATE_MENTIONS = f"""UNWIND $rows AS row
 MATCH (n:{ENTITY} {{id: row.entity}}), (p:{CHUNK} {{id: row.passage}})
-WHERE p.since = $since OR NOT EXISTS {{
+WHERE p.since = $since OR row.alike >= COUNT {{
     MATCH (n)-[m:{MENTIONED_IN}]->(p) WHERE {written("m")}
         AND [m.start IS NULL, m.end IS NULL, m.surface IS NULL] = row.missing
         AND coalesce(m.start = row.fields.start, true) AND coalesce(m.end = row.fields.end, true)

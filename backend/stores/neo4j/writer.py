@@ -181,12 +181,13 @@ class Neo4jWriter:
         )
 
     def put_mentions(self, rows: Sequence[NewMention]) -> None:
-        """Adds mentions; one that an earlier load has put into the same passage is not added again."""
+        """Adds mentions; as many as earlier loads have put into the same passage are not added again."""
         new: list[Row] = [
             {
                 "entity": row.entity_id,
                 "passage": row.passage_id,
                 "missing": [row.start is None, row.end is None, row.surface is None],
+                "alike": row.alike,
                 "fields": {**fields.mention_fields(row), "since": self._since},
             }
             for row in rows

@@ -261,14 +261,14 @@ class SqliteWriter:
         )
 
     def put_mentions(self, rows: Sequence[NewMention]) -> None:
-        """Adds mentions; one that an earlier load has put into the same passage is not added again."""
+        """Adds mentions; as many as earlier loads have put into the same passage are not added again."""
         first = self._next_mention
         self._next_mention += len(rows)
         self._connection.run_many(
             """INSERT INTO mention (entity, passage, number, "start", "end", surface, statements)
                 SELECT e.id, p.id, :number, :start, :end, :surface, :statements FROM entity e, passage p
-                WHERE e.uuid = :entity AND p.uuid = :passage AND NOT EXISTS (
-                    SELECT 1 FROM mention m WHERE m.entity = e.id AND m.passage = p.id AND m.number < :first
+                WHERE e.uuid = :entity AND p.uuid = :passage AND :alike >= (
+                    SELECT count(*) FROM mention m WHERE m.entity = e.id AND m.passage = p.id AND m.number < :first
                     AND m."start" IS :start AND m."end" IS :end AND m.surface IS :surface
                 )""",
             [
@@ -281,6 +281,7 @@ class SqliteWriter:
                     "entity": row.entity_id,
                     "passage": row.passage_id,
                     "first": self._first_mention,
+                    "alike": row.alike,
                 }
                 for n, row in enumerate(rows)
             ],
