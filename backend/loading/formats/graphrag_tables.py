@@ -77,8 +77,7 @@ class _Reading:
                 problem = error
                 self._notes.issues(of).left_out("unreadable_table", file.name, None, error.message)
                 continue
-            if name != "nodes" or of.kind not in self._notes.read:
-                self._notes.set_file(of, table.file)
+            self._notes.set_file(of, table.file)
             return table
         if is_needed and problem is not None:
             raise problem

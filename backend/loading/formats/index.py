@@ -136,8 +136,8 @@ class Notes:
         return self._files.get(of.kind, of.kind)
 
     def set_file(self, of: type[R], file: str) -> None:
-        """Says which file has a kind."""
-        self._files[of.kind] = file
+        """Says which file has a kind; the first that is said is the one that issues name."""
+        self._files.setdefault(of.kind, file)
 
 
 @dataclass(frozen=True, slots=True)

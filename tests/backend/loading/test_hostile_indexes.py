@@ -137,6 +137,14 @@ def test_a_damaged_table_that_can_be_done_without_is_named(explorer: Explorer, f
     assert report.kept["entities"] == 4
 
 
+def test_a_fault_of_the_communities_is_found_in_their_own_table(explorer: Explorer, folder: Path) -> None:
+    listed = {"id": ["c"], "community": [0], "level": [0], "title": ["C"], "entity_ids": [["u1", "gone"]]}
+    nodes = {"title": ["ADA"], "community": [0], "level": [0]}
+    report = load(explorer, index(folder / "index", communities=listed, nodes=nodes))
+    (unknown,) = [issue for issue in report.issues if issue.kind == "unknown_ids"]
+    assert [example.split(":")[0] for example in unknown.examples] == ["communities.parquet"]
+
+
 @pytest.mark.parametrize("name", ["entities", "relationships"])
 def test_without_a_table_that_is_needed_nothing_is_loaded(explorer: Explorer, folder: Path, name: str) -> None:
     path = index(folder / "index")
