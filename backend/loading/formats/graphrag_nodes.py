@@ -63,10 +63,7 @@ def _read_communities(table: Table, notes: Notes) -> list[tuple[Community, tuple
         cells.drop("relationship_ids", "text_unit_ids")
         parent = cells.whole("parent")
         title = cells.text("title")
-        if cells.odd:
-            issues.repaired("odd_cells", table.file, row, f"`{'`, `'.join(cells.odd)}`"[:200])
-        if cells.abridged:
-            issues.repaired("abridged_list", table.file, row, f"`{'`, `'.join(cells.abridged)}`"[:200])
+        notes.unread(CommunityRow, row, cells)
         parent = None if parent in (None, UNCLUSTERED) else parent
         found.append((Community(row, number, level, parent, title, members, cells.rest() | metadata), children))
     return found

@@ -91,18 +91,14 @@ class _Reading:
         if table is None:
             return
         self._notes.read[of.kind] += table.length
-        issues = self._notes.issues(of)
         for number, row in table.rows:
             cells = Cells(row)
             try:
                 made = read(number, cells, table.file, self._notes)
             except BadRow as bad:
-                issues.left_out(bad.kind, table.file, number, bad.detail)
+                self._notes.issues(of).left_out(bad.kind, table.file, number, bad.detail)
                 continue
-            if cells.odd:
-                issues.repaired("odd_cells", table.file, number, f"`{'`, `'.join(cells.odd)}`"[:200])
-            if cells.abridged:
-                issues.repaired("abridged_list", table.file, number, f"`{'`, `'.join(cells.abridged)}`"[:200])
+            self._notes.unread(of, number, cells)
             yield made
 
     # --- entities and relations --------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from backend.communities.values import Finding
+from backend.loading.formats.cells import Cells
 from backend.loading.issues import Issues
 from backend.loading.rows import R, Row
 from backend.models import Json
@@ -138,6 +139,13 @@ class Notes:
     def set_file(self, of: type[R], file: str) -> None:
         """Says which file has a kind; the first that is said is the one that issues name."""
         self._files.setdefault(of.kind, file)
+
+    def unread(self, of: type[Row], row: int, cells: Cells) -> None:
+        """Notes which cells of a row could not be read as what they should be, or are lists without their middle."""
+        if cells.odd:
+            self.issues(of).repaired("odd_cells", self.file(of), row, f"`{'`, `'.join(cells.odd)}`"[:200])
+        if cells.abridged:
+            self.issues(of).repaired("abridged_list", self.file(of), row, f"`{'`, `'.join(cells.abridged)}`"[:200])
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from backend.loading.formats.graph_folder import (
 )
 from backend.loading.formats.index import Document, Entity, Index, Metadata, Notes, Relation, Unit
 from backend.loading.formats.matching import unquoted
-from backend.loading.formats.nano_graphrag import documents_of, note_odd, unit_of, units_of
+from backend.loading.formats.nano_graphrag import documents_of, unit_of, units_of
 from backend.loading.formats.places import Place
 from backend.loading.formats.source import IndexSource
 from backend.loading.rows import DocumentRow, EntityRow, RelationRow
@@ -107,7 +107,7 @@ def _entity(node: Node, units: Mapping[str, tuple[str, ...]], notes: Notes) -> E
     kind, types = label(cells)
     text, own = description(cells), parts(cells.text("source_id"))
     metadata = types | _beside(cells)
-    note_odd(cells, EntityRow, node.row, notes)
+    notes.unread(EntityRow, node.row, cells)
     ids = tuple(dict.fromkeys(units.get(node.id) or own))
     return Entity(node.row, node.id, unquoted(node.id), str(node.row - 1), kind, text, ids, metadata)
 
@@ -117,7 +117,7 @@ def _relation(edge: Edge, titles: Mapping[str, str], units: Mapping[str, tuple[s
     source, target = (titles.get(end, unquoted(end)) for end in (edge.source, edge.target))
     text, weight, own = description(cells), cells.number("weight"), parts(cells.text("source_id"))
     metadata = _beside(cells)
-    note_odd(cells, RelationRow, edge.row, notes)
+    notes.unread(RelationRow, edge.row, cells)
     ids = tuple(dict.fromkeys(units.get(SEPARATOR.join(sorted((edge.source, edge.target)))) or own))
     return Relation(edge.row, None, str(edge.row - 1), source, target, text, weight, ids, metadata)
 

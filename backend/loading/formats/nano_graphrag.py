@@ -82,18 +82,11 @@ def unit_of(row: int, key: str, cells: Cells, notes: Notes) -> Unit | None:
     if text is None or not key.strip():
         notes.issues(PassageRow).left_out("missing_field", notes.file(PassageRow), row, "no `content`")
         return None
-    note_odd(cells, PassageRow, row, notes)
+    notes.unread(PassageRow, row, cells)
     heading = cells.text("heading") if isinstance(cells.peek("heading"), str) else None
     cells.drop("_id", "llm_cache_list", "sidecar", "heading", "create_time", "update_time")
     metadata = {"row": row - 1} | cells.rest()
     return Unit(row, key, text, () if document is None else (document,), (), order, heading, metadata)
-
-
-def note_odd(cells: Cells, of: type[Row], row: int, notes: Notes) -> None:
-    """Notes the cells that could not be read as what they should be."""
-    if cells.odd:
-        detail = f"`{'`, `'.join(cells.odd)}`"[:200]
-        notes.issues(of).repaired("odd_cells", notes.file(of), row, detail)
 
 
 def _document(row: int, key: str, cells: Cells) -> Document:
@@ -106,7 +99,7 @@ def _entity(node: Node, groups: Memberships, notes: Notes) -> Entity:
         groups.add(number, level, (node.id,), node.row)
     kind, types = label(cells)
     text, units = description(cells), parts(cells.text("source_id"))
-    note_odd(cells, EntityRow, node.row, notes)
+    notes.unread(EntityRow, node.row, cells)
     metadata = types | cells.rest()
     return Entity(node.row, node.id, unquoted(node.id), str(node.row - 1), kind, text, units, metadata)
 
@@ -133,7 +126,7 @@ def _relation(edge: Edge, titles: dict[str, str], notes: Notes) -> Relation:
     cells = edge.cells
     ends = tuple(titles.get(end, unquoted(end)) for end in (edge.source, edge.target))
     text, weight, units = description(cells), cells.number("weight"), parts(cells.text("source_id"))
-    note_odd(cells, RelationRow, edge.row, notes)
+    notes.unread(RelationRow, edge.row, cells)
     return Relation(edge.row, None, str(edge.row - 1), ends[0], ends[1], text, weight, units, cells.rest())
 
 
@@ -171,7 +164,7 @@ def _report(row: int, number: int, cells: Cells, notes: Notes) -> Report:
         for name, value in (("occurrence", occurrence), ("rating_explanation", written.text("rating_explanation")))
         if value is not None
     }
-    note_odd(cells, ReportRow, row, notes)
+    notes.unread(ReportRow, row, cells)
     made = tuple(finding_of(item) for item in items if isinstance(item, str | dict))
     return Report(row, number, None, None, *own, made, rank, text, metadata)
 
