@@ -62,7 +62,7 @@ class _Making:
         self._pairs[source, target] += 1
         number = self._pairs[source, target]
         row_id = f"{source} → {target}" + (f" #{number}" if number > 1 else "")
-        self._note_unknown(RelationRow, relation.unit_ids, relation.row)
+        self._note_unknown(RelationRow, relation.row, relation.unit_ids)
         metadata = dict(relation.metadata)
         if relation.id is not None:
             metadata["original_id"] = relation.id
@@ -88,7 +88,7 @@ class _Making:
         digest = blake2b(orjson.dumps(said), digest_size=16).hexdigest()
         self._contents[digest] += 1
         row_id = digest + (f" #{self._contents[digest]}" if self._contents[digest] > 1 else "")
-        self._note_unknown(ClaimRow, claim.unit_ids, claim.row)
+        self._note_unknown(ClaimRow, claim.row, claim.unit_ids)
         if claim.id is not None:
             metadata["original_id"] = claim.id
         if claim.short_id is not None:
@@ -103,7 +103,7 @@ class _Making:
         for row in self._names.rows:
             units = tuple(self._names.units[row.id])
             if not row.metadata.get("placeholder"):
-                self._note_unknown(EntityRow, units, row.line)
+                self._note_unknown(EntityRow, row.line, units)
             for passage in self._texts.passages_of(units):
                 self.graph.mentions.append(MentionRow(row.line, row.id, passage, None, None, None))
         self._notes.read[MentionRow.kind] = len(self.graph.mentions)
@@ -118,8 +118,6 @@ class _Making:
             self._names.units[title].update(dict.fromkeys(unit_ids))
         return title
 
-    def _note_unknown(self, of: type[RelationRow | ClaimRow | EntityRow], unit_ids: tuple[str, ...], row: int) -> None:
+    def _note_unknown(self, of: type[RelationRow | ClaimRow | EntityRow], row: int, unit_ids: tuple[str, ...]) -> None:
         unknown = [unit for unit in unit_ids if unit not in self._texts.by_unit]
-        if unknown:
-            detail = f"`text_unit_ids`: {len(unknown)} such as {unknown[0]!r}"
-            self._notes.issues(of).repaired("unknown_ids", self._notes.file(of), row, detail[:200])
+        self._notes.unknown(of, row, "text_unit_ids", unknown)

@@ -121,9 +121,7 @@ class _Making:
 
     def _members(self, community: Community) -> tuple[str, ...]:
         unknown = [one for one in community.entity_ids if one not in self._names.by_id]
-        if unknown:
-            detail = f"`entity_ids`: {len(unknown)} such as {unknown[0]!r}"
-            self._note("unknown_ids", community, detail)
+        self._notes.unknown(CommunityRow, community.row, "entity_ids", unknown)
         known = (self._names.by_id[one] for one in community.entity_ids if one in self._names.by_id)
         return tuple(dict.fromkeys(known))
 
@@ -139,7 +137,8 @@ class _Making:
             return None
         above = kept.get(community.parent)
         if above is None or above[0].level >= community.level:
-            self._note("unknown_ids", community, f"`parent`: {community.parent}")
+            file, detail = self._notes.file(CommunityRow), f"`parent`: {community.parent}"
+            self._notes.issues(CommunityRow).repaired("unknown_ids", file, community.row, detail)
             return None
         return self.ids[community.parent]
 
@@ -156,10 +155,6 @@ class _Making:
         metadata: Metadata = {"number": UNCLUSTERED, "virtual": True}
         line = 1 + max((community.row for community, _ in kept.values()), default=0)
         self.rows.append(CommunityRow(line, UNCLUSTERED_ID, 0, None, _TITLE, members, metadata))
-
-    def _note(self, kind: Literal["unknown_ids"], community: Community, detail: str) -> None:
-        file = self._notes.file(CommunityRow)
-        self._notes.issues(CommunityRow).repaired(kind, file, community.row, detail[:200])
 
     def _leave_out(self, kind: Literal["used_id", "empty_community"], community: Community, detail: str) -> None:
         self._notes.issues(CommunityRow).left_out(kind, self._notes.file(CommunityRow), community.row, detail)

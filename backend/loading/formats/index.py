@@ -140,6 +140,12 @@ class Notes:
         """Says which file has a kind; the first that is said is the one that issues name."""
         self._files.setdefault(of.kind, file)
 
+    def unknown(self, of: type[Row], row: int, column: str, ids: Sequence[str]) -> None:
+        """Notes the ids in a column of a row that lead to nothing, where there are any."""
+        if ids:
+            detail = f"`{column}`: {len(ids)} such as {ids[0]!r}"
+            self.issues(of).repaired("unknown_ids", self.file(of), row, detail[:200])
+
     def unread(self, of: type[Row], row: int, cells: Cells) -> None:
         """Notes which cells of a row could not be read as what they should be, or are lists without their middle."""
         if cells.odd:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
 
 from backend.loading.formats.index import Entity, Index
 from backend.loading.rows import EntityRow
@@ -40,18 +39,11 @@ class Names:
         for entity in index.entities:
             self._add(entity)
         for unit in index.units:
-            unknown = [one for one in unit.entity_ids if one not in self.by_id]
             for one in unit.entity_ids:
                 if one in self.by_id:
                     self.units[self.by_id[one]][unit.id] = None
-            if unknown:
-                self.note_unknown(unknown, "entity_ids", unit.row)
-
-    def note_unknown(self, ids: Sequence[str], column: str, row: int) -> None:
-        """Notes ids of a row that lead to nothing, among the entities' issues."""
-        file = self._notes.file(EntityRow)
-        detail = f"`{column}`: {len(ids)} such as {ids[0]!r}"
-        self._notes.issues(EntityRow).repaired("unknown_ids", file, row, detail[:200])
+            unknown = [one for one in unit.entity_ids if one not in self.by_id]
+            self._notes.unknown(EntityRow, unit.row, "entity_ids", unknown)
 
     def find(self, name: str) -> str | None:
         """The title that this name means, exactly or by its match key."""
