@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from datetime import date, datetime, time
 from typing import Any
 
+import orjson
+
 from backend.loading.formats.limits import MAX_NESTING
 from backend.models import Json
 
@@ -127,6 +129,16 @@ def parse_list(text: str) -> list[str]:
     """The items of a list that is written as text: all that is quoted, else what commas and white space part."""
     quoted = [single or double for single, double in _QUOTED.findall(text)]
     return [item for item in quoted or _PLAIN.findall(text) if item not in ("", "...", "nan", "None")]
+
+
+def json_object(value: Any) -> dict[str, Any]:
+    """The object that a cell is or has as JSON text; an empty one where it is neither."""
+    if isinstance(value, str):
+        try:
+            value = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return {}
+    return value if isinstance(value, dict) else {}
 
 
 def plain(value: Any, depth: int = 0) -> tuple[Json, bool, bool]:

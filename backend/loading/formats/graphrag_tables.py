@@ -14,7 +14,7 @@ import orjson
 
 from backend.communities.values import Finding
 from backend.errors import Malformed
-from backend.loading.formats.cells import Cells
+from backend.loading.formats.cells import Cells, json_object
 from backend.loading.formats.graphrag_nodes import communities_of
 from backend.loading.formats.index import Claim, Document, Entity, Index, Metadata, Notes, Relation, Report, Unit
 from backend.loading.formats.places import Place
@@ -216,7 +216,7 @@ def _report(row: int, cells: Cells, file: str, notes: Notes) -> Report:
     number = cells.whole("community")
     if number is None:
         raise _missing("community")
-    written = _object(cells.raw("full_content_json"))
+    written = json_object(cells.raw("full_content_json"))
     findings = _findings(cells.raw("findings"), written, file, row, notes)
     metadata = _known("original_id", cells.text("id")) | _known("short_id", _short_id(cells))
     metadata |= _known("rating_explanation", cells.text("rating_explanation", "rank_explanation"))
@@ -238,15 +238,6 @@ def _report(row: int, cells: Cells, file: str, notes: Notes) -> Report:
 def _level(cells: Cells) -> int | None:
     level = cells.whole("level")
     return None if level is None or level < 0 else level
-
-
-def _object(value: Any) -> dict[str, Any]:
-    if isinstance(value, str):
-        try:
-            value = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _findings(value: Any, written: Mapping[str, Any], file: str, row: int, notes: Notes) -> tuple[Finding, ...]:

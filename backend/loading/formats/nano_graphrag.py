@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import orjson
 
 from backend.loading.files import readable
-from backend.loading.formats.cells import Cells
+from backend.loading.formats.cells import Cells, json_object
 from backend.loading.formats.graph_folder import Edge, GraphFolder, Node, description, find_folder, label, parts
 from backend.loading.formats.graphrag_tables import finding_of
 from backend.loading.formats.index import Community, Document, Entity, Index, Metadata, Notes, Relation, Report, Unit
@@ -151,7 +150,7 @@ def _reports(folder: GraphFolder, groups: Memberships, notes: Notes) -> list[Rep
 
 
 def _report(row: int, number: int, cells: Cells, notes: Notes) -> Report:
-    written = _object(cells.raw("report_json"))
+    written = Cells(json_object(cells.raw("report_json")))
     findings = written.raw("findings")
     items = findings if isinstance(findings, list) else []
     if findings is not None and not isinstance(findings, list):
@@ -167,12 +166,3 @@ def _report(row: int, number: int, cells: Cells, notes: Notes) -> Report:
     notes.unread(ReportRow, row, cells)
     made = tuple(finding_of(item) for item in items if isinstance(item, str | dict))
     return Report(row, number, None, None, *own, made, rank, text, metadata)
-
-
-def _object(value: Any) -> Cells:
-    if isinstance(value, str):
-        try:
-            value = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            value = None
-    return Cells(value if isinstance(value, dict) else {})
