@@ -18,11 +18,11 @@ from backend.errors import Malformed
 from backend.loading.bundle import MAX_ROW_BYTES
 from backend.loading.files import DAMAGE, damaged, readable
 from backend.loading.formats.cells import Cells, plain
-from backend.loading.formats.index import Notes
+from backend.loading.formats.index import Notes, Unit
 from backend.loading.formats.limits import MAX_GRAPH_BYTES
 from backend.loading.formats.matching import unquoted
 from backend.loading.formats.places import Place
-from backend.loading.rows import EntityRow, RelationRow, Row, mend
+from backend.loading.rows import EntityRow, PassageRow, RelationRow, Row, mend
 
 SEPARATOR = "<SEP>"
 _GRAPH = "graph_chunk_entity_relation.graphml"
@@ -105,6 +105,20 @@ class GraphFolder:
                 issues.left_out("not_an_object", shown, row, f"{key!r}"[:200])
         return found
 
+    def rows(self, name: str, of: type[Row], notes: Notes) -> dict[str, Cells]:
+        """What `store` gives of the store that a kind is in, which notes name as its file and count as read."""
+        if file := self.stores.get(name):
+            notes.set_file(of, readable(file.name))
+        found = self.store(name, of, notes)
+        notes.read[of.kind] += len(found)
+        return found
+
+    def units(self, notes: Notes) -> list[Unit]:
+        """The text units; one without text is left out, and noted."""
+        stored = self.rows("text_chunks", PassageRow, notes)
+        made = (_unit(row, key, cells, notes) for row, (key, cells) in enumerate(stored.items(), start=1))
+        return [unit for unit in made if unit is not None]
+
     def _add_node(self, nodes: list[Node], element: Element, values: dict[str, str], notes: Notes) -> None:
         notes.read[EntityRow.kind] += 1
         row, node = notes.read[EntityRow.kind], element.get("id", "")
@@ -162,6 +176,18 @@ def label(cells: Cells) -> tuple[str | None, dict[str, Any]]:
     types = [unquoted(one) for one in unquoted(cells.text("entity_type") or "").split(",")]
     types = list(dict.fromkeys(one for one in types if one and not one.isspace() and one.upper() != "UNKNOWN"))
     return (types[0] if types else None), ({"types": types} if len(types) > 1 else {})
+
+
+def _unit(row: int, key: str, cells: Cells, notes: Notes) -> Unit | None:
+    text, document, order = cells.text("content"), cells.text("full_doc_id"), cells.whole("chunk_order_index")
+    if text is None or not key.strip():
+        notes.issues(PassageRow).left_out("missing_field", notes.file(PassageRow), row, "no `content`")
+        return None
+    notes.unread(PassageRow, row, cells)
+    heading = cells.text("heading") if isinstance(cells.peek("heading"), str) else None
+    cells.drop("_id", "llm_cache_list", "sidecar", "heading", "create_time", "update_time")
+    metadata = {"row": row - 1} | cells.rest()
+    return Unit(row, key, text, () if document is None else (document,), (), order, heading, metadata)
 
 
 def _elements(stream: IO[bytes]) -> Iterator[tuple[Element, dict[str, str]]]:

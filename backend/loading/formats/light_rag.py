@@ -18,7 +18,6 @@ from backend.loading.formats.graph_folder import (
 )
 from backend.loading.formats.index import Document, Entity, Index, Metadata, Notes, Relation, Unit
 from backend.loading.formats.matching import unquoted
-from backend.loading.formats.nano_graphrag import documents_of, unit_of, units_of
 from backend.loading.formats.places import Place
 from backend.loading.formats.source import IndexSource
 from backend.loading.rows import DocumentRow, EntityRow, RelationRow
@@ -45,16 +44,14 @@ def recognise(place: Place) -> IndexSource | None:
 def _read(folder: GraphFolder) -> Index:
     notes = Notes()
     nodes, edges = folder.graph(notes)
-    stored, units = documents_of(folder, notes), units_of(folder, notes)
-    made = [unit_of(row, key, cells, notes) for row, (key, cells) in enumerate(units.items(), start=1)]
-    kept = [unit for unit in made if unit is not None]
-    documents = _documents(stored, folder.store("doc_status", DocumentRow, notes), kept, notes)
+    stored, units = folder.rows("full_docs", DocumentRow, notes), folder.units(notes)
+    documents = _documents(stored, folder.store("doc_status", DocumentRow, notes), units, notes)
     entity_units = _chunks(folder.store("entity_chunks", EntityRow, notes))
     relation_units = _chunks(folder.store("relation_chunks", RelationRow, notes))
     titles = {node.id: unquoted(node.id) for node in nodes}
     return Index(
         documents=documents,
-        units=kept,
+        units=units,
         entities=[_entity(node, entity_units, notes) for node in nodes],
         relations=[_relation(edge, titles, relation_units, notes) for edge in edges],
         notes=notes,

@@ -6,16 +6,15 @@ from functools import partial
 
 import orjson
 
-from backend.loading.files import readable
 from backend.loading.formats.cells import Cells, json_object
 from backend.loading.formats.graph_folder import Edge, GraphFolder, Node, description, find_folder, label, parts
 from backend.loading.formats.graphrag_tables import finding_of
-from backend.loading.formats.index import Community, Document, Entity, Index, Metadata, Notes, Relation, Report, Unit
+from backend.loading.formats.index import Community, Document, Entity, Index, Metadata, Notes, Relation, Report
 from backend.loading.formats.matching import unquoted
 from backend.loading.formats.memberships import Memberships
 from backend.loading.formats.places import Place
 from backend.loading.formats.source import IndexSource
-from backend.loading.rows import CommunityRow, DocumentRow, EntityRow, PassageRow, RelationRow, ReportRow, Row
+from backend.loading.rows import CommunityRow, DocumentRow, EntityRow, RelationRow, ReportRow
 
 
 def recognise(place: Place) -> IndexSource | None:
@@ -35,8 +34,8 @@ def recognise(place: Place) -> IndexSource | None:
 def _read(folder: GraphFolder) -> Index:
     notes = Notes()
     nodes, edges = folder.graph(notes)
-    documents = documents_of(folder, notes)
-    units = units_of(folder, notes)
+    documents = folder.rows("full_docs", DocumentRow, notes)
+    units = folder.units(notes)
     groups = Memberships()
     entities = [_entity(node, groups, notes) for node in nodes]
     reports = _reports(folder, groups, notes)
@@ -45,9 +44,7 @@ def _read(folder: GraphFolder) -> Index:
     notes.read[CommunityRow.kind] += len(groups.levels)
     return Index(
         documents=[_document(row, key, cells) for row, (key, cells) in enumerate(documents.items(), start=1)],
-        units=[
-            unit for row, (key, cells) in enumerate(units.items(), start=1) if (unit := unit_of(row, key, cells, notes))
-        ],
+        units=units,
         entities=entities,
         relations=[_relation(edge, titles, notes) for edge in edges],
         communities=[_community(number, groups) for number in sorted(groups.levels)],
@@ -55,37 +52,6 @@ def _read(folder: GraphFolder) -> Index:
         notes=notes,
         cites_short_ids=False,  # in its prompts things have the number of their line there
     )
-
-
-def documents_of(folder: GraphFolder, notes: Notes) -> dict[str, Cells]:
-    """The store of whole documents."""
-    return _stored(folder, "full_docs", DocumentRow, notes)
-
-
-def units_of(folder: GraphFolder, notes: Notes) -> dict[str, Cells]:
-    """The store of text units."""
-    return _stored(folder, "text_chunks", PassageRow, notes)
-
-
-def _stored(folder: GraphFolder, name: str, of: type[Row], notes: Notes) -> dict[str, Cells]:
-    if file := folder.stores.get(name):
-        notes.set_file(of, readable(file.name))
-    found = folder.store(name, of, notes)
-    notes.read[of.kind] += len(found)
-    return found
-
-
-def unit_of(row: int, key: str, cells: Cells, notes: Notes) -> Unit | None:
-    """A text unit; None for one without text, which is noted."""
-    text, document, order = cells.text("content"), cells.text("full_doc_id"), cells.whole("chunk_order_index")
-    if text is None or not key.strip():
-        notes.issues(PassageRow).left_out("missing_field", notes.file(PassageRow), row, "no `content`")
-        return None
-    notes.unread(PassageRow, row, cells)
-    heading = cells.text("heading") if isinstance(cells.peek("heading"), str) else None
-    cells.drop("_id", "llm_cache_list", "sidecar", "heading", "create_time", "update_time")
-    metadata = {"row": row - 1} | cells.rest()
-    return Unit(row, key, text, () if document is None else (document,), (), order, heading, metadata)
 
 
 def _document(row: int, key: str, cells: Cells) -> Document:
@@ -137,7 +103,7 @@ def _community(number: int, groups: Memberships) -> Community:
 def _reports(folder: GraphFolder, groups: Memberships, notes: Notes) -> list[Report]:
     """The reports; what they say of the levels and nodes of their clusters is added to what the nodes say."""
     found = []
-    for row, (key, cells) in enumerate(_stored(folder, "community_reports", ReportRow, notes).items(), start=1):
+    for row, (key, cells) in enumerate(folder.rows("community_reports", ReportRow, notes).items(), start=1):
         level, nodes = cells.whole("level"), cells.ids("nodes")
         try:
             number = int(key)
