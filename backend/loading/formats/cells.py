@@ -141,6 +141,11 @@ def json_object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def text_of(value: Any) -> str | None:
+    """The text that a value is; None where it is anything else, or blank."""
+    return value if isinstance(value, str) and value and not value.isspace() else None
+
+
 def plain(value: Any, depth: int = 0) -> tuple[Json, bool, bool]:
     """The value as JSON has it, whether there was a NUL in it, and whether bytes were no UTF-8; these are U+FFFD."""
     if value is None or isinstance(value, bool):

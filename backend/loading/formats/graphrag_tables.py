@@ -14,9 +14,20 @@ import orjson
 
 from backend.communities.values import Finding
 from backend.errors import Malformed
-from backend.loading.formats.cells import Cells, json_object
+from backend.loading.formats.cells import Cells, json_object, text_of
 from backend.loading.formats.graphrag_nodes import communities_of
-from backend.loading.formats.index import Claim, Document, Entity, Index, Metadata, Notes, Relation, Report, Unit
+from backend.loading.formats.index import (
+    Claim,
+    Document,
+    Entity,
+    Index,
+    Metadata,
+    Notes,
+    Relation,
+    Report,
+    Unit,
+    findings_of,
+)
 from backend.loading.formats.places import Place
 from backend.loading.formats.tables import Table, read_table
 from backend.loading.rows import (
@@ -226,8 +237,8 @@ def _report(row: int, cells: Cells, file: str, notes: Notes) -> Report:
         number,
         _level(cells),
         cells.whole("parent"),
-        cells.text("title") or _text(written.get("title")),
-        cells.text("summary") or _text(written.get("summary")),
+        cells.text("title") or text_of(written.get("title")),
+        cells.text("summary") or text_of(written.get("summary")),
         findings,
         cells.number("rank"),
         cells.text("full_content"),
@@ -253,15 +264,7 @@ def _findings(value: Any, written: Mapping[str, Any], file: str, row: int, notes
         value = listed
     elif value is None:
         value = written.get("findings")
-    items = value if isinstance(value, list) else []
-    return tuple(finding_of(item) for item in items if isinstance(item, str | dict))
-
-
-def finding_of(item: str | Mapping[str, Any]) -> Finding:
-    """A finding; one that is a plain text is its explanation."""
-    if isinstance(item, str):
-        return Finding("", item)
-    return Finding(_text(item.get("summary")) or "", _text(item.get("explanation")) or "")
+    return findings_of(value)
 
 
 def _claim(row: int, cells: Cells, file: str, notes: Notes) -> Claim:
@@ -270,7 +273,7 @@ def _claim(row: int, cells: Cells, file: str, notes: Notes) -> Claim:
         raise BadRow("claim_debris", repr((subject or "")[:100]))
     description = cells.text("description")
     if description is None:
-        description = _text(cells.raw("source_text"))
+        description = text_of(cells.raw("source_text"))
     if subject is None or _said(subject) is None or description is None:
         raise _missing("description" if description is None else "subject_id")
     unit = cells.text("text_unit_id")
@@ -308,10 +311,6 @@ def _keep_whole(cells: Cells, *names: str) -> None:
 
 def _known(name: str, value: Json) -> Metadata:
     return {} if value is None else {name: value}
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value and not value.isspace() else None
 
 
 def _once(ids: Sequence[str]) -> tuple[str, ...]:

@@ -6,11 +6,12 @@ Ids are those of the index. `row` is the place of a thing in its file, from 1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from backend.communities.values import Finding
-from backend.loading.formats.cells import Cells
+from backend.loading.formats.cells import Cells, text_of
 from backend.loading.issues import Issues
 from backend.loading.rows import R, Row
 from backend.models import Json
@@ -170,3 +171,15 @@ class Index:
     claims: Sequence[Claim] = ()
     notes: Notes = field(default_factory=Notes)
     cites_short_ids: bool = True
+
+
+def findings_of(value: Any) -> tuple[Finding, ...]:
+    """The findings in a list, of which one that is a plain text is its explanation; none in anything else."""
+    items = value if isinstance(value, list) else []
+    return tuple(_finding(item) for item in items if isinstance(item, str | dict))
+
+
+def _finding(item: str | Mapping[str, Any]) -> Finding:
+    if isinstance(item, str):
+        return Finding("", item)
+    return Finding(text_of(item.get("summary")) or "", text_of(item.get("explanation")) or "")

@@ -8,8 +8,17 @@ import orjson
 
 from backend.loading.formats.cells import Cells, json_object
 from backend.loading.formats.graph_folder import Edge, GraphFolder, Node, description, find_folder, label, parts
-from backend.loading.formats.graphrag_tables import finding_of
-from backend.loading.formats.index import Community, Document, Entity, Index, Metadata, Notes, Relation, Report
+from backend.loading.formats.index import (
+    Community,
+    Document,
+    Entity,
+    Index,
+    Metadata,
+    Notes,
+    Relation,
+    Report,
+    findings_of,
+)
 from backend.loading.formats.matching import unquoted
 from backend.loading.formats.memberships import Memberships
 from backend.loading.formats.places import Place
@@ -118,7 +127,6 @@ def _reports(folder: GraphFolder, groups: Memberships, notes: Notes) -> list[Rep
 def _report(row: int, number: int, cells: Cells, notes: Notes) -> Report:
     written = Cells(json_object(cells.raw("report_json")))
     findings = written.raw("findings")
-    items = findings if isinstance(findings, list) else []
     if findings is not None and not isinstance(findings, list):
         notes.issues(ReportRow).repaired("unread_findings", notes.file(ReportRow), row)
     text, occurrence = cells.text("report_string"), cells.number("occurrence")
@@ -130,5 +138,4 @@ def _report(row: int, number: int, cells: Cells, notes: Notes) -> Report:
         if value is not None
     }
     notes.unread(ReportRow, row, cells)
-    made = tuple(finding_of(item) for item in items if isinstance(item, str | dict))
-    return Report(row, number, None, None, *own, made, rank, text, metadata)
+    return Report(row, number, None, None, *own, findings_of(findings), rank, text, metadata)
