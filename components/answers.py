@@ -9,6 +9,7 @@ import streamlit as st
 from backend.questions import Answer, AnswerKind, AnswerSentence, Question, Retrieval
 from components import asking, cached, errors, markup, wording
 from components.asking import Answering
+from components.clicks import once
 
 _AT_ONCE = 0.4  # seconds; quotations are there by then, and need no page that waits
 _BEAT = 0.3  # seconds between two looks at what has come
@@ -54,7 +55,7 @@ def _draw_ended(found: Retrieval, answer: Answer) -> None:
         st.html(markup.tag("p", answer.note, css="at-quiet"))
     if cached.has_model() and found.evidence:
         text, icon = "Answer again", ":material/refresh:"
-        st.button(text, key="again", icon=icon, type="tertiary", on_click=_again, args=(found.question,))
+        st.button(text, key="again", icon=icon, type="tertiary", on_click=once(_again), args=(found.question,))
 
 
 def _again(question: Question) -> None:

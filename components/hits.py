@@ -12,6 +12,7 @@ from backend.models import EVERYTHING, MAX_LIMIT, EntityHit, EntityQuery, Entity
 from backend.words import Word, fold, words
 from components import address, cached, frame, markup, wording
 from components.address import ExploreView, SearchView
+from components.clicks import once
 
 _PILLS = 8  # labels shown as pills; the rest are in a list
 _NEAREST = 5
@@ -117,7 +118,7 @@ def draw_more(count: int, view: SearchView) -> None:
     """A button for more hits where there may be some."""
     if count == view.limit < MAX_LIMIT:
         text = f"{_MORE} more"
-        st.button(text, key="more-hits", icon=":material/expand_more:", type="tertiary", on_click=_more)
+        st.button(text, key="more-hits", icon=":material/expand_more:", type="tertiary", on_click=once(_more))
 
 
 def selected(result: EntityResult, view: SearchView) -> EntityHit:

@@ -10,6 +10,7 @@ import streamlit as st
 from backend.loading.issues import SENTENCES
 from backend.models import Issue, Job, JobState, LoadReport
 from components import cached, errors, markup, wording
+from components.clicks import once
 
 _SHOWN = 6
 _STARTED = "job-started"  # the process of a load that has no job yet
@@ -152,7 +153,7 @@ def _buttons(job: Job) -> None:
             "Stop",
             key=f"stop-{job.id}",
             icon=":material/stop_circle:",
-            on_click=errors.guarded,
+            on_click=once(errors.guarded),
             args=(cached.stop, job.id),
         )
     elif job.state is JobState.KILLED:
@@ -160,7 +161,7 @@ def _buttons(job: Job) -> None:
             "Give it up",
             key=f"undo-{job.id}",
             icon=":material/undo:",
-            on_click=errors.guarded,
+            on_click=once(errors.guarded),
             args=(cached.undo, job.id),
         )
 

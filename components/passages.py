@@ -10,6 +10,7 @@ import streamlit as st
 from backend.models import Document, DocumentView, Passage, Scope, Span
 from backend.questions import EvidenceItem, LeftOut
 from components import cached, errors, markup, scope_picker, wording
+from components.clicks import once
 
 _READ = "read-passage"  # place and id of the passage whose document is opened
 _OPEN = "open-passages"  # ids of the passages whose surroundings are shown
@@ -82,7 +83,7 @@ def _draw_one(head: markup.Html, text: markup.Html, passage: Passage, place: str
     with st.container(horizontal=True, gap="small", key=f"context-{place}-{passage.id}"):
         action, icon = ("Close", ":material/unfold_less:") if opened else ("In context", ":material/unfold_more:")
         key = f"{place}-{passage.id}"
-        st.button(action, key=f"open-{key}", icon=icon, type="tertiary", on_click=_toggle, args=(passage.id,))
+        st.button(action, key=f"open-{key}", icon=icon, type="tertiary", on_click=once(_toggle), args=(passage.id,))
         if opened:
             icon = ":material/description:"
             st.button("Whole document", key=f"whole-{key}", icon=icon, type="tertiary", on_click=_read, args=(key,))

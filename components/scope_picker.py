@@ -11,6 +11,7 @@ from backend.errors import AttestError, Malformed
 from backend.models import EVERYTHING, Condition, Scope
 from backend.scope import parse_condition
 from components import address, cached, markup, wording
+from components.clicks import once
 
 _COLLECTIONS, _DOCUMENTS, _CONDITIONS, _AS_OF = "scope-collections", "scope-documents", "scope-where", "scope-as-of"
 _ADD, _KEY, _OPERATOR, _VALUE = "scope-add", "scope-key", "scope-operator", "scope-value"
@@ -95,7 +96,7 @@ def _add_condition() -> None:
         st.text_input("Value", key=_VALUE, help="With “is one of”, values are separated by commas.")
         if st.session_state.pop(_MISSING, False):
             st.html(markup.tag("p", "Give a value to compare with.", css="at-quiet"))
-        st.form_submit_button("Add", on_click=_added)
+        st.form_submit_button("Add", on_click=once(_added))
 
 
 def _changed() -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 from backend.models import Catalog, CollectionCounts, DatasetCounts, IndexState, IndexStatus
 from backend.status import StatusReport
 from components import cached, errors, jobs, markup, wording
+from components.clicks import once
 
 _INDEXES = {"fulltext": "names", "vector": "meaning"}
 _POPOVER = "remove"
@@ -134,7 +135,12 @@ def _confirm(found: DatasetCounts) -> None:
     with st.container(horizontal=True, gap="small"):
         st.button("Keep it", key="remove-keep", on_click=st.rerun)
         st.button(
-            "Remove it", key="remove-do", type="primary", icon=":material/delete:", on_click=_remove, args=(found.name,)
+            "Remove it",
+            key="remove-do",
+            type="primary",
+            icon=":material/delete:",
+            on_click=once(_remove),
+            args=(found.name,),
         )
 
 

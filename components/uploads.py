@@ -13,6 +13,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from backend.errors import AttestError, Malformed
 from components import cached, errors, jobs, markup
+from components.clicks import once
 
 _PREFIX = "attest-upload-"
 _TURN = "load-turn"  # how many loads this session has started
@@ -49,7 +50,7 @@ def draw() -> None:
             key="load-replace",
             help="Documents of the dataset that are not in this bundle are ended. Otherwise they stay.",
         )
-        st.form_submit_button("Load", type="primary", icon=":material/database_upload:", on_click=_submitted)
+        st.form_submit_button("Load", type="primary", icon=":material/database_upload:", on_click=once(_submitted))
 
 
 def discard(pid: int) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from backend.communities.values import CommunityHead, CommunityOrigin
 from components import address, cached, errors, jobs, markup, wording
+from components.clicks import once
 
 _COMMAND = "attest index --communities"
 
@@ -65,7 +66,7 @@ def _draw_button(text: str, datasets: tuple[str, ...]) -> None:
         type="primary",
         icon=":material/workspaces:",
         disabled=jobs.following(),
-        on_click=errors.guarded,
+        on_click=once(errors.guarded),
         args=(_start, datasets),
     )
     st.html(markup.tag("p", f"The same on the command line: {_COMMAND}", css="at-quiet"))

@@ -25,8 +25,8 @@ _ASSETS = Path(__file__).resolve().parent / "assets"
 class Event:
     """What the reader did, and to what.
 
-    `choose` or `open` a community, `toggle` a row of the tree, ask for `more` rows, `enter` a field of the picture,
-    follow a citation (`cite`).
+    `choose` or `open` a community, `unfold` or `fold` a row of the tree, ask for `more` rows, `enter` a field of the
+    picture, follow a citation (`cite`).
     """
 
     kind: str

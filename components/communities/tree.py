@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -58,7 +59,7 @@ def draw(forest: Forest, view: CommunitiesView, find: str, height: str, on_event
         {"rows": _drawn(forest, shown, view, flat=bool(find.strip())), "height": height, "label": "Communities"},
         key="communities-hierarchy",
         known={row.id for row in shown},
-        on_event=lambda event: _heard(forest, event, on_event),
+        on_event=partial(_heard, forest, dict(_opened().rows), on_event),
     )
 
 
@@ -124,13 +125,14 @@ def _branch(forest: Forest, row: _Row) -> Iterator[_Row]:
         yield _Row("more", _MORE + row.id, row.depth + 1)
 
 
-def _heard(forest: Forest, event: Event, on_event: Callable[[Event], None]) -> None:
+def _heard(forest: Forest, drawn: Mapping[str, int], on_event: Callable[[Event], None], event: Event) -> None:
+    """Takes an event of the tree as it was `drawn`, with so many rows below a parent; it may be told twice."""
     state = _opened()
-    if event.kind == "toggle":
-        state.changed[event.id] = not _is_open(forest, event.id)
+    if event.kind in {"unfold", "fold"}:
+        state.changed[event.id] = event.kind == "unfold"
     elif event.kind == "more":
         parent = event.id.removeprefix(_MORE)
-        state.rows[parent] = state.rows.get(parent, STEP) + STEP
+        state.rows[parent] = drawn.get(parent, STEP) + STEP
     elif event.id in forest.heads:
         on_event(event)
 

@@ -19,6 +19,13 @@ pytestmark = pytest.mark.browser
 QUESTION = "Did MV Halcyon sail to Marsa al-Sinjab?"
 LIT = re.compile("rgb")  # the shadow of a passage that a number leads to
 
+# Streamlit sends a click when the browser is next idle; this makes that a second.
+_HELD_BACK = """() => {
+  const plain = window.setTimeout;
+  window.setTimeout = (done, after, ...rest) =>
+    after ? plain(done, after, ...rest) : plain(() => { done(...rest); window.sent = true; }, 1000);
+}"""
+
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[ModelServer]:
@@ -117,6 +124,22 @@ def test_evidence_comes_before_the_answer_which_comes_in_pieces(
     expect(visit.page.locator(".at-said").first).to_contain_text("did not enter Marsa al-Sinjab")
     visit.expect_words("written by a model", "small · 1 sentence not supported", "Not supported. It cites no evidence.")
     expect(visit.page.locator(".at-unsupported")).to_have_css("border-left-style", "dashed")
+
+
+def test_a_click_that_the_browser_sends_twice_counts_once(with_model: Server, model: ModelServer, enter: Enter) -> None:
+    model.script = ["The ship did not enter Marsa al-Sinjab in the year 2022 [1]. ", "And then", Wait(60)]
+    visit = enter(with_model)
+    ask(visit, QUESTION)
+    visit.expect_words("And then")
+    visit.page.evaluate(_HELD_BACK)  # so that what draws itself by a clock sends the click first
+    visit.button("In context").first.click()
+    expect(visit.button("Close").first).to_be_visible()
+    visit.page.wait_for_function("window.sent")
+    visit.settle()
+    expect(visit.button("Close").first).to_be_visible()
+    visit.button("Stop", exact=True).click()
+    visit.expect_words("You stopped the model small.")
+    expect(visit.button("Close").first).to_be_visible()
 
 
 def test_stop_keeps_what_came(with_model: Server, model: ModelServer, enter: Enter) -> None:

@@ -43,6 +43,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const known = new Map(data.rows.map((one, place) => [one.id, { ...one, place }]));
   const of = (target) => known.get(target?.closest?.("[role=treeitem]")?.dataset.id);
   const tell = (kind, id) => setTriggerValue("event", { kind, id });
+  const fold = (one) => tell(one.open ? "fold" : "unfold", one.id);
   const isOpenable = (one) => one.kind === "community";
 
   const stand = (place) => {
@@ -55,7 +56,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   const act = (one) => {
     if (one.kind === "more") tell("more", one.id);
-    else if (one.kind === "dataset") tell("toggle", one.id);
+    else if (one.kind === "dataset") fold(one);
     else tell("choose", one.id);
   };
   const parentOf = ({ place, depth }) => {
@@ -68,7 +69,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const one = of(event.target);
     if (!one) return;
     stand(one.place);
-    if (event.target.classList.contains("twist") && one.open !== null) tell("toggle", one.id);
+    if (event.target.classList.contains("twist") && one.open !== null) fold(one);
     else act(one);
   };
   tree.ondblclick = (event) => {
@@ -80,8 +81,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     ArrowUp: (one) => stand(one.place - 1),
     Home: () => stand(0),
     End: () => stand(rows.length - 1),
-    ArrowRight: (one) => (one.open === false ? tell("toggle", one.id) : one.open && stand(one.place + 1)),
-    ArrowLeft: (one) => (one.open ? tell("toggle", one.id) : stand(parentOf(one))),
+    ArrowRight: (one) => (one.open === false ? fold(one) : one.open && stand(one.place + 1)),
+    ArrowLeft: (one) => (one.open ? fold(one) : stand(parentOf(one))),
     Enter: (one, event) => (event.shiftKey && isOpenable(one) ? tell("open", one.id) : act(one)),
     " ": (one) => act(one),
   };
