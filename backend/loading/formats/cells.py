@@ -15,6 +15,8 @@ from typing import Any
 import orjson
 
 from backend.loading.formats.limits import MAX_NESTING
+from backend.loading.issues import Repair
+from backend.loading.rows import mend
 from backend.models import Json
 
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
@@ -30,6 +32,7 @@ class Cells:
         self._row = dict(row)
         self.odd: list[str] = []
         self.abridged: list[str] = []
+        self.repairs: dict[Repair, None] = {}  # that JSON text in a cell took
 
     def text(self, *names: str) -> str | None:
         """The text of the first of these columns that there is; None where it is blank."""
@@ -89,6 +92,28 @@ class Cells:
         """The value as it is."""
         return self._take(names)
 
+    def json(self, *names: str) -> Any:
+        """The value, or what it has as JSON text; a text that is no JSON is itself."""
+        value = self._take(names)
+        if not isinstance(value, str):
+            return value
+        mended, repairs = mend(value.encode())
+        try:
+            found = orjson.loads(mended)
+        except orjson.JSONDecodeError:
+            return value
+        self.repairs |= dict.fromkeys(repairs)
+        return plain(found)[0]
+
+    def object(self, *names: str) -> dict[str, Any]:
+        """The object that the first of these columns is, or has as JSON text; an empty one where there is none."""
+        value = self.json(*names)
+        if isinstance(value, dict):
+            return value
+        if value is not None and value != "":
+            self._odd(names)
+        return {}
+
     def peek(self, name: str) -> Any:
         """The value as it is, which is not taken."""
         return self._row.get(name)
@@ -129,16 +154,6 @@ def parse_list(text: str) -> list[str]:
     """The items of a list that is written as text: all that is quoted, else what commas and white space part."""
     quoted = [single or double for single, double in _QUOTED.findall(text)]
     return [item for item in quoted or _PLAIN.findall(text) if item not in ("", "...", "nan", "None")]
-
-
-def json_object(value: Any) -> dict[str, Any]:
-    """The object that a cell is or has as JSON text; an empty one where it is neither."""
-    if isinstance(value, str):
-        try:
-            value = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return {}
-    return value if isinstance(value, dict) else {}
 
 
 def text_of(value: Any) -> str | None:

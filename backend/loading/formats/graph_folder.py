@@ -48,6 +48,13 @@ class Edge(NamedTuple):
     cells: Cells
 
 
+class Stored(NamedTuple):
+    """A row of a store with its place among the rows, from 1."""
+
+    row: int
+    cells: Cells
+
+
 @dataclass(frozen=True)
 class GraphFolder:
     """The files of such a folder; `attributes` are those that its graph declares."""
@@ -78,7 +85,7 @@ class GraphFolder:
             raise damaged(_GRAPH, error) from error
         return nodes, edges
 
-    def store(self, name: str, of: type[Row], notes: Notes) -> dict[str, Cells]:
+    def store(self, name: str, of: type[Row], notes: Notes) -> dict[str, Stored]:
         """The rows of a store by key, in the order of the file; what is no object is left out, and noted."""
         file = self.stores.get(name)
         if file is None:
@@ -97,15 +104,15 @@ class GraphFolder:
             return {}
         for repair in repairs:
             issues.repaired(repair, shown, None)
-        found: dict[str, Cells] = {}
+        found: dict[str, Stored] = {}
         for row, (key, value) in enumerate(stored.items(), start=1):
             if type(value) is dict:
-                found[key] = Cells({name: plain(cell)[0] for name, cell in value.items()})
+                found[key] = Stored(row, Cells({name: plain(cell)[0] for name, cell in value.items()}))
             else:
                 issues.left_out("not_an_object", shown, row, f"{key!r}"[:200])
         return found
 
-    def rows(self, name: str, of: type[Row], notes: Notes) -> dict[str, Cells]:
+    def rows(self, name: str, of: type[Row], notes: Notes) -> dict[str, Stored]:
         """What `store` gives of the store that a kind is in, which notes name as its file and count as read."""
         if file := self.stores.get(name):
             notes.set_file(of, readable(file.name))
@@ -116,7 +123,7 @@ class GraphFolder:
     def units(self, notes: Notes) -> list[Unit]:
         """The text units; one without text is left out, and noted."""
         stored = self.rows("text_chunks", PassageRow, notes)
-        made = (_unit(row, key, cells, notes) for row, (key, cells) in enumerate(stored.items(), start=1))
+        made = (_unit(row, key, cells, notes) for key, (row, cells) in stored.items())
         return [unit for unit in made if unit is not None]
 
     def _add_node(self, nodes: list[Node], element: Element, values: dict[str, str], notes: Notes) -> None:

@@ -23,16 +23,18 @@ def communities_of(
     by_node = _read_nodes(nodes, entities, notes) if nodes is not None and not has_members else Memberships()
     found = _read_communities(communities, notes) if communities is not None else []
     listed = {community.number for community, _ in found}
-    found += [
-        (Community(by_node.rows[number], number, level, None, None, ()), None)
-        for number, level in sorted(by_node.levels.items())
-        if number not in listed
-    ]
+    length = 0 if communities is None else communities.length
+    for number, level in sorted(by_node.levels.items()):
+        if number not in listed:  # in no row of the communities, so that it is one after the last
+            length += 1
+            row = by_node.rows[number] if communities is None else length
+            found.append((Community(row, number, level, None, None, ()), None))
     notes.read[CommunityRow.kind] += len(by_node.levels.keys() - listed)
-    made = [
-        (_with_nodes(community, by_node, has_parents, notes) if not has_members else community, children)
-        for community, children in found
-    ]
+    if nodes is not None:
+        for number in by_node.levels:
+            detail = f"community {number}"
+            notes.issues(CommunityRow).repaired("members_from_nodes", nodes.file, by_node.rows[number], detail)
+    made = [(_with_nodes(community, by_node, has_parents), children) for community, children in found]
     _check_children(made, notes)
     return [community for community, _ in made]
 
@@ -91,12 +93,10 @@ def _read_nodes(table: Table, entities: Sequence[Entity], notes: Notes) -> Membe
     return nodes
 
 
-def _with_nodes(community: Community, nodes: Memberships, has_parent: bool, notes: Notes) -> Community:
+def _with_nodes(community: Community, nodes: Memberships, has_parent: bool) -> Community:
     if community.number not in nodes.levels:
         return community
     members = tuple(nodes.members[community.number])
-    file = notes.file(CommunityRow)
-    notes.issues(CommunityRow).repaired("members_from_nodes", file, community.row, f"community {community.number}")
     parent = community.parent if has_parent else nodes.parent(community.number)
     return replace(community, entity_ids=members, parent=parent)
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
-import orjson
-
 from backend.communities.values import Finding
 from backend.errors import Malformed
-from backend.loading.formats.cells import Cells, json_object, text_of
+from backend.loading.formats.cells import Cells, text_of
 from backend.loading.formats.graphrag_nodes import communities_of
 from backend.loading.formats.index import (
     Claim,
@@ -183,7 +180,7 @@ def _document(row: int, cells: Cells, file: str, notes: Notes) -> Document:
     if document_id is None and title is None and text is None:
         raise _missing("id")
     created = cells.text("creation_date")
-    given = cells.raw("raw_data", "metadata", "attributes")
+    given = cells.json("raw_data", "metadata", "attributes")
     cells.drop("text_unit_ids")
     metadata = _source_row(given, text) | cells.rest() | _known("short_id", _short_id(cells))
     metadata.pop("human_readable_id", None)
@@ -192,9 +189,6 @@ def _document(row: int, cells: Cells, file: str, notes: Notes) -> Document:
 
 def _source_row(given: Any, text: str | None) -> Metadata:
     """The row that the document was made from, without the text itself."""
-    if isinstance(given, str):
-        with suppress(orjson.JSONDecodeError):  # a text that is no JSON is kept as it is
-            given = orjson.loads(given)
     if not isinstance(given, dict):
         return {} if given in (None, "") else {"raw_data": given}
     return {str(key): value for key, value in given.items() if value not in (None, "", text)}
@@ -227,8 +221,8 @@ def _report(row: int, cells: Cells, file: str, notes: Notes) -> Report:
     number = cells.whole("community")
     if number is None:
         raise _missing("community")
-    written = json_object(cells.raw("full_content_json"))
-    findings = _findings(cells.raw("findings"), written, file, row, notes)
+    written = cells.object("full_content_json")
+    findings = _findings(cells.json("findings"), written, file, row, notes)
     metadata = _known("original_id", cells.text("id")) | _known("short_id", _short_id(cells))
     metadata |= _known("rating_explanation", cells.text("rating_explanation", "rank_explanation"))
     cells.drop("children", "size")
@@ -252,18 +246,11 @@ def _level(cells: Cells) -> int | None:
 
 
 def _findings(value: Any, written: Mapping[str, Any], file: str, row: int, notes: Notes) -> tuple[Finding, ...]:
-    """The findings of their column, or where that is text those of the whole report as JSON."""
-    if isinstance(value, str):
-        try:
-            parsed = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            parsed = None
-        listed = written.get("findings") if "findings" in written else parsed
-        if not isinstance(listed, list):
-            notes.issues(ReportRow).repaired("unread_findings", file, row)
-        value = listed
-    elif value is None:
-        value = written.get("findings")
+    """The findings of their column, or where that has no list those of the whole report as JSON."""
+    if not isinstance(value, list) and "findings" in written:
+        value = written["findings"]
+    if value is not None and not isinstance(value, list):
+        notes.issues(ReportRow).repaired("unread_findings", file, row)
     return findings_of(value)
 
 

@@ -49,6 +49,7 @@ class _Making:
         self._notes = index.notes
         self.reports: dict[int, Report] = {}
         self.ids: dict[int, str] = {}
+        self._titles: dict[int, str] = {}
         self.rows: list[CommunityRow] = []
 
     def keep_reports(self) -> None:
@@ -82,7 +83,7 @@ class _Making:
             self.ids[community.number] = key + (f" #{taken[key]}" if taken[key] > 1 else "")
         for community, members in kept.values():
             parent = self._parent(community, kept)
-            title = community.title or f"Community {community.number}"
+            title = self._titles[community.number] = community.title or f"Community {community.number}"
             metadata = community.metadata | {"number": community.number}
             own = (self.ids[community.number], community.level, parent, title, members, metadata)
             self.rows.append(CommunityRow(community.row, *own))
@@ -91,7 +92,7 @@ class _Making:
     def report_row(self, report: Report, numbers: Numbers, names: Names) -> ReportRow:
         """The report, with where its citations lead; what leads nowhere is noted."""
         community = self.ids[report.number]
-        title = report.title or f"Community {report.number}"
+        title = report.title or self._titles[report.number]
         parts = [title, report.summary or "", report.text or "", *(part for one in report.findings for part in one)]
         cited = dict.fromkeys((one.kind, one.number) for part in parts for one in data_citations.find(part))
         resolved = {one: _resolved(one, numbers, names) for one in cited}
@@ -151,7 +152,7 @@ class _Making:
         file = self._notes.file(CommunityRow)
         self._notes.read[CommunityRow.kind] += 1
         self._notes.issues(CommunityRow).repaired("unclustered", file, None, f"{len(members)} entities")
-        self.ids[UNCLUSTERED] = UNCLUSTERED_ID
+        self.ids[UNCLUSTERED], self._titles[UNCLUSTERED] = UNCLUSTERED_ID, _TITLE
         metadata: Metadata = {"number": UNCLUSTERED, "virtual": True}
         line = 1 + max((community.row for community, _ in kept.values()), default=0)
         self.rows.append(CommunityRow(line, UNCLUSTERED_ID, 0, None, _TITLE, members, metadata))

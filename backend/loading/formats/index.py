@@ -148,7 +148,9 @@ class Notes:
             self.issues(of).repaired("unknown_ids", self.file(of), row, detail[:200])
 
     def unread(self, of: type[Row], row: int, cells: Cells) -> None:
-        """Notes which cells of a row could not be read as what they should be, or are lists without their middle."""
+        """Notes which cells of a row were mended, are not what they should be, or are lists without their middle."""
+        for repair in cells.repairs:
+            self.issues(of).repaired(repair, self.file(of), row)
         if cells.odd:
             self.issues(of).repaired("odd_cells", self.file(of), row, f"`{'`, `'.join(cells.odd)}`"[:200])
         if cells.abridged:

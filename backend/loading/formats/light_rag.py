@@ -11,6 +11,7 @@ from backend.loading.formats.graph_folder import (
     Edge,
     GraphFolder,
     Node,
+    Stored,
     description,
     find_folder,
     label,
@@ -59,15 +60,17 @@ def _read(folder: GraphFolder) -> Index:
 
 
 def _documents(
-    stored: Mapping[str, Cells], states: Mapping[str, Cells], units: list[Unit], notes: Notes
+    stored: Mapping[str, Stored], states: Mapping[str, Stored], units: list[Unit], notes: Notes
 ) -> list[Document]:
     """The documents of all stores, by their path; a state without content or text units is left out."""
     paths = {
         document: _path(unit.metadata.get("file_path")) for unit in reversed(units) for document in unit.document_ids
     }
     found: list[Document] = []
-    for row, key in enumerate(dict.fromkeys([*stored, *states, *paths]), start=1):
-        whole, state = stored.get(key, Cells({})), states.get(key, Cells({}))
+    after = max((row for row, _ in stored.values()), default=0)  # the last row of the file that issues name
+    for key in dict.fromkeys([*stored, *states, *paths]):
+        row, whole = stored.get(key) or Stored(after := after + 1, Cells({}))
+        state = states[key].cells if key in states else Cells({})
         path = _path(state.text("file_path")) or _path(whole.text("file_path")) or paths.get(key)
         text = whole.text("content")
         if key not in stored:
@@ -94,9 +97,9 @@ def _path(value: object) -> str | None:
     return path if path and path not in _NO_PATHS else None
 
 
-def _chunks(stored: Mapping[str, Cells]) -> dict[str, tuple[str, ...]]:
+def _chunks(stored: Mapping[str, Stored]) -> dict[str, tuple[str, ...]]:
     """All text units of each thing; a node or edge has at most a few hundred of them."""
-    return {key: cells.ids("chunk_ids") for key, cells in stored.items()}
+    return {key: cells.ids("chunk_ids") for key, (_, cells) in stored.items()}
 
 
 def _entity(node: Node, units: Mapping[str, tuple[str, ...]], notes: Notes) -> Entity:

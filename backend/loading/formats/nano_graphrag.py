@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-import orjson
-
-from backend.loading.formats.cells import Cells, json_object
+from backend.loading.formats.cells import Cells
 from backend.loading.formats.graph_folder import Edge, GraphFolder, Node, description, find_folder, label, parts
 from backend.loading.formats.index import (
     Community,
@@ -52,7 +50,7 @@ def _read(folder: GraphFolder) -> Index:
     notes.set_file(CommunityRow, notes.file(EntityRow))
     notes.read[CommunityRow.kind] += len(groups.levels)
     return Index(
-        documents=[_document(row, key, cells) for row, (key, cells) in enumerate(documents.items(), start=1)],
+        documents=[_document(row, key, cells) for key, (row, cells) in documents.items()],
         units=units,
         entities=entities,
         relations=[_relation(edge, titles, notes) for edge in edges],
@@ -80,11 +78,7 @@ def _entity(node: Node, groups: Memberships, notes: Notes) -> Entity:
 
 def _clusters(cells: Cells, row: int, notes: Notes) -> list[tuple[int, int]]:
     """Number and level of each community of a node."""
-    text = cells.text("clusters")
-    try:
-        listed = orjson.loads(text) if text else []
-    except orjson.JSONDecodeError:
-        listed = None
+    listed = cells.json("clusters") or []
     found = []
     for one in listed if isinstance(listed, list) else [None]:
         own = Cells(one) if isinstance(one, dict) else Cells({})
@@ -112,7 +106,7 @@ def _community(number: int, groups: Memberships) -> Community:
 def _reports(folder: GraphFolder, groups: Memberships, notes: Notes) -> list[Report]:
     """The reports; what they say of the levels and nodes of their clusters is added to what the nodes say."""
     found = []
-    for row, (key, cells) in enumerate(folder.rows("community_reports", ReportRow, notes).items(), start=1):
+    for key, (row, cells) in folder.rows("community_reports", ReportRow, notes).items():
         level, nodes = cells.whole("level"), cells.ids("nodes")
         try:
             number = int(key)
@@ -125,7 +119,7 @@ def _reports(folder: GraphFolder, groups: Memberships, notes: Notes) -> list[Rep
 
 
 def _report(row: int, number: int, cells: Cells, notes: Notes) -> Report:
-    written = Cells(json_object(cells.raw("report_json")))
+    written = Cells(cells.object("report_json"))
     findings = written.raw("findings")
     if findings is not None and not isinstance(findings, list):
         notes.issues(ReportRow).repaired("unread_findings", notes.file(ReportRow), row)

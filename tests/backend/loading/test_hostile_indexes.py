@@ -145,6 +145,46 @@ def test_a_fault_of_the_communities_is_found_in_their_own_table(explorer: Explor
     assert [example.split(":")[0] for example in unknown.examples] == ["communities.parquet"]
 
 
+def test_members_of_the_nodes_are_noted_in_the_table_of_the_nodes(explorer: Explorer, folder: Path) -> None:
+    listed = {"id": ["c"], "community": [0], "level": [0], "title": ["C"]}
+    nodes = {"title": ["BERG", "ADA", "ALONE"], "community": [0, 0, 1], "level": [0, 0, 0]}
+    report = load(explorer, index(folder / "index", communities=listed, nodes=nodes))
+    (noted,) = [issue for issue in report.issues if issue.kind == "members_from_nodes"]
+    assert noted.examples == ("nodes.parquet:1: community 0", "nodes.parquet:3: community 1")
+
+
+# JSON in a cell has its own escapes, of what no store takes as text.
+WRITTEN = r'{"summary": "C\ud800", "findings": [{"summary": "D\u0000", "explanation": "E."}]}'
+
+
+@pytest.mark.parametrize("findings", [None, r'[{"summary": "D\u0000", "explanation": "E."}]'])
+def test_what_json_in_a_cell_cannot_hold_is_mended_and_noted(
+    explorer: Explorer, folder: Path, findings: str | None
+) -> None:
+    listed = {"id": ["c"], "community": [0], "level": [0], "title": ["C"], "entity_ids": [["u1"]]}
+    reports = {"id": ["r"], "community": [0], "full_content_json": [WRITTEN], "findings": [findings]}
+    documents = {"id": ["d1"], "title": ["one"], "raw_data": [r'{"note": "F\u0000"}']}
+    path = index(folder / "index", communities=listed, community_reports=reports, documents=documents)
+    report = load(explorer, path)
+    places = {issue.kind: [one.split(": ")[0] for one in issue.examples] for issue in report.issues}
+    assert places["nul"] == ["documents.parquet:1", "community_reports.parquet:1"]
+    assert places["lone_surrogate"] == ["community_reports.parquet:1"]
+    entity = explorer.show_source("index", "ADA").entity
+    assert entity is not None
+    (head,) = explorer.communities_of(entity.id)
+    found = explorer.community(head.id).report
+    assert found is not None
+    assert (head.title, found.summary, found.findings[0].summary) == ("C", "C\ufffd", "D\ufffd")
+
+
+def test_json_in_a_cell_that_cannot_be_read_is_noted(explorer: Explorer, folder: Path) -> None:
+    listed = {"id": ["c"], "community": [0], "level": [0], "title": ["C"], "entity_ids": [["u1"]]}
+    reports = {"id": ["r"], "community": [0], "title": ["T"], "full_content_json": ['{"title": "cut o']}
+    report = load(explorer, index(folder / "index", communities=listed, community_reports=reports))
+    (noted,) = [issue for issue in report.issues if issue.kind == "odd_cells"]
+    assert noted.examples == ("community_reports.parquet:1: `full_content_json`",)
+
+
 @pytest.mark.parametrize("name", ["entities", "relationships"])
 def test_without_a_table_that_is_needed_nothing_is_loaded(explorer: Explorer, folder: Path, name: str) -> None:
     path = index(folder / "index")
@@ -200,6 +240,17 @@ def test_a_light_rag_folder_is_loaded_without_communities(explorer: Explorer, fo
     assert (found.name, found.label) == ("ADA", "PERSON")
     assert found.description is not None
     assert "<SEP>" not in found.description
+
+
+def test_rows_of_a_store_are_counted_with_those_that_are_no_objects(explorer: Explorer, folder: Path) -> None:
+    path = light_rag(folder / "graph")
+    stores = {"text_chunks": {"c0": 7, "c1": {"content": "ADA met BERG."}, "c2": {"content": ""}}, "full_docs": {}}
+    for name, value in stores.items():
+        (path / f"kv_store_{name}.json").write_text(json.dumps(value), encoding="utf-8")
+    report = load(explorer, path)
+    examples = {issue.kind: issue.examples for issue in report.issues}
+    assert examples["not_an_object"] == ("kv_store_text_chunks.json:1: 'c0'",)
+    assert examples["missing_field"] == ("kv_store_text_chunks.json:3: no `content`",)
 
 
 @pytest.mark.parametrize(
